@@ -1,0 +1,28 @@
+"""smidgen: classifiers small enough for a microcontroller, proved to fit, handed over as C.
+
+The public names are lazy: importing the package loads neither scikit-learn nor numba.
+"""
+
+import importlib
+from typing import Any
+
+__version__ = "0.1.0.dev0"
+
+# public name → module that holds it; the module is imported when the name is first asked for
+_HOMES: dict[str, str] = {
+    "SmidgenError": "smidgen.errors",
+}
+
+__all__ = ["__version__", *_HOMES]  # noqa: PLE0604
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOMES:
+        raise AttributeError(f"module 'smidgen' has no attribute '{name}'")
+    value = getattr(importlib.import_module(_HOMES[name]), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

@@ -1,0 +1,1 @@
+"""Boards as TOML, and the compilers and simulators that this machine has for them."""

@@ -1,0 +1,1 @@
+"""Estimators → Programs: `to_program`, the one public door. Stands above the estimators."""

@@ -1,0 +1,1 @@
+"""Whole jobs that a command (or a script) runs in one call. Nothing here prints."""

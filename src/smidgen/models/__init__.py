@@ -1,0 +1,1 @@
+"""The scikit-learn estimators, one file an algorithm, and beside them what they truly share."""
