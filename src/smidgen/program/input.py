@@ -91,6 +91,9 @@ class Input:
         store(self, "base", whole(self.base, -126, 126, "the base exponent"))
         float_bytes = self.raw == "float32" and self.output == "bytes"
         require(self.base == 0 or float_bytes, "a base exponent belongs to float32 sensors that become bytes")
+        if float_bytes:  # 0 times infinity would be no number
+            fits = bool(((self._factor > 0) & (self._factor < 2.0**128)).all())
+            require(fits, "a float32 sensor's factor, multiplier * 2^(base + shift), must be a positive float32 number")
         self._check_missing(n)
         self._check_codes(n)
         store(self, "trusted_range", self._checked_trust())

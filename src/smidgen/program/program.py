@@ -5,6 +5,7 @@ range. `run` is the definition of what every board computes. May import NumPy an
 """
 
 import html
+import math
 import os
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -16,7 +17,7 @@ import numpy.typing as npt
 
 from smidgen.errors import DataError, ModelFileError, ProgramError
 from smidgen.program import document, file
-from smidgen.program.checks import Array, require
+from smidgen.program.checks import Array, require, shown
 from smidgen.program.decide import NEAR_TIE, TASKS, Decide
 from smidgen.program.distance import Distance
 from smidgen.program.group import GroupReduce
@@ -333,9 +334,20 @@ def _check_names(names: tuple[Name, ...] | None, n: int, what: str, types: tuple
         return
     require(len(names) == n, f"there are {len(names):,} {what} where {n:,} are needed")
     for name in names:
-        require(type(name) in types, f"{name!r} among the {what} is a {type(name).__name__}, which no file can hold")
-        require(name == name, f"a name among the {what} is NaN")  # noqa: PLR0124 - only NaN differs from itself
+        require(
+            type(name) in types, f"{shown(name)} among the {what} is a {type(name).__name__}, which no file can hold"
+        )
+        require(_fits_in_a_file(name), f"{shown(name)} among the {what} is no number or text that every file can hold")
     require(len(set(names)) == n, f"two of the {what} are the same")
+
+
+def _fits_in_a_file(name: Name) -> bool:
+    """Finite numbers, integers of 64 bits, and text without half characters."""
+    if isinstance(name, float):
+        return math.isfinite(name)
+    if isinstance(name, str):
+        return name.isascii() or not any("\ud800" <= letter <= "\udfff" for letter in name)
+    return -(2**63) <= name < 2**63
 
 
 def _as_table(X: Any) -> Any:
