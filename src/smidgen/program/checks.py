@@ -63,6 +63,7 @@ def frozen(array: Array) -> Array:
     """A contiguous, native-endian, read-only copy; no negative zeros, so that equal numbers are equal bytes."""
     copy = np.array(array, dtype=array.dtype.newbyteorder("="), order="C")
     if copy.dtype.kind == "f":
-        copy += np.zeros((), copy.dtype)  # -0.0 + 0.0 is 0.0
+        with np.errstate(invalid="ignore"):  # a signalling NaN; the caller refuses it
+            copy += np.zeros((), copy.dtype)  # -0.0 + 0.0 is 0.0
     copy.flags.writeable = False
     return copy
