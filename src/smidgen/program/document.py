@@ -160,7 +160,7 @@ def _from_json(value: Any, allowed: tuple[Any, ...], name: str, left: dict[str, 
             return tuple(value)
     elif type(value) in allowed or (type(value) is int and float in allowed):
         return value
-    raise ProgramError(f"{name} is {shown(value)}, which it cannot be")
+    raise ProgramError(f"{name.partition('.')[2]} is {shown(value)}, which it cannot be")
 
 
 def _array(entry: Any, name: str, left: dict[str, bytes]) -> Array:
@@ -180,7 +180,10 @@ def _array(entry: Any, name: str, left: dict[str, bytes]) -> Array:
 
 
 def _matrix(entry: dict[str, Any], name: str, left: dict[str, bytes]) -> Matrix:
-    require(all(key in entry for key in MATRIX_KEYS), f"the matrix {name} lacks one of {', '.join(MATRIX_KEYS)}")
+    require(
+        all(key in entry for key in MATRIX_KEYS),
+        f"the matrix {name.partition('.')[2]} lacks one of {', '.join(MATRIX_KEYS)}",
+    )
     shape = entry["shape"]
     pair = isinstance(shape, list) and len(shape) == 2
     require(pair, f"the shape of {name} is {shown(shape)}; it must be a list of rows and columns")

@@ -48,12 +48,10 @@ def write(path: str | os.PathLike[str], content: Document) -> None:
     """Write a model file: to a temporary name in the same folder, then renamed."""
     target = Path(path)
     temporary = target.parent / f".smidgen-{secrets.token_hex(8)}.tmp"
-    data = _zipped(content)
     try:
-        require(len(data) <= LARGEST_FILE, f"it would have {len(data):,} bytes, more than the {LARGEST_FILE:,} allowed")
-        temporary.write_bytes(data)
+        temporary.write_bytes(_zipped(content))
         temporary.replace(target)
-    except (OSError, ValueError) as error:  # ValueError: a name that no file can have
+    except (OSError, ValueError) as error:  # ValueError: too large, or a name that no file can have
         raise ModelFileError(f"cannot write {target}: {_reason(error)}") from None
     finally:
         with contextlib.suppress(OSError, ValueError):
@@ -62,12 +60,14 @@ def write(path: str | os.PathLike[str], content: Document) -> None:
 
 def _zipped(content: Document) -> bytes:
     """The zip's bytes: fixed date, system and rights, the JSON first, then the arrays in the order of their names."""
-    buffer = io.BytesIO()
+    header, buffer = canonical(content.header), io.BytesIO()
     with zipfile.ZipFile(buffer, "w", zipfile.ZIP_STORED) as archive:
-        for name, data in [(HEADER, canonical(content.header)), *sorted(content.arrays.items())]:
+        for name, data in [(HEADER, header), *sorted(content.arrays.items())]:
             member = zipfile.ZipInfo(name, DATE)
             member.create_system, member.external_attr = UNIX, PLAIN_FILE
             archive.writestr(member, data)
+    for what, size, largest in (("names", len(header), LARGEST_HEADER), ("file", buffer.tell(), LARGEST_FILE)):
+        require(size <= largest, f"its {what} would take {size:,} bytes, more than the {largest:,} that can be loaded")
     return buffer.getvalue()
 
 
