@@ -244,8 +244,8 @@ def _resize_array(rng: random.Random, members: Members) -> None:
 
 
 def _drop_member(rng: random.Random, members: Members) -> None:
-    del members[rng.choice(list(members))]
-    members.setdefault("0.fill", b"\0")
+    if len(members) > 1:
+        del members[rng.choice(list(members))]
 
 
 def _garble_json(rng: random.Random, members: Members) -> None:
@@ -253,9 +253,6 @@ def _garble_json(rng: random.Random, members: Members) -> None:
 
 
 MEMBER_FAULTS: list[Callable[[random.Random, Members], None]] = [
-    *(
-        _edit_json(fault)
-        for fault in (_odd_value, _odd_value, _nudge, _nudge, _drop_key, _add_key, _copy_value, _claim)
-    ),
+    *map(_edit_json, (_odd_value, _odd_value, _nudge, _nudge, _drop_key, _add_key, _copy_value, _claim)),
     *(_change_array, _change_array, _change_array, _resize_array, _drop_member, _garble_json),
 ]
