@@ -196,7 +196,8 @@ class Program:
 
     def trace(self, X: Any) -> list[Array]:
         """What each step gives for these rows: the way to look inside, or to find where a board differs."""
-        values: Array = _rows(X, 0, len(_as_table(X)))
+        table = self._as_table(X)
+        values = _rows(table, 0, table.shape[0])
         seen = []
         for step in self.steps:
             values = step.run(values)
@@ -205,10 +206,10 @@ class Program:
 
     def near_ties(self, X: Any) -> npt.NDArray[np.bool_]:
         """Rows whose answer float32 rounding may change: a score, or a sign, too close to its rival to tell."""
-        table = _as_table(X)
+        table = self._as_table(X)
         if self.arithmetic == "integer":
-            return np.zeros(len(table), bool)
-        near = [self._near_ties(_rows(table, start, stop)) for start, stop in self._spans(len(table))]
+            return np.zeros(table.shape[0], bool)
+        near = [self._near_ties(_rows(table, start, stop)) for start, stop in self._spans(table.shape[0])]
         return np.concatenate(near) if near else np.zeros(0, bool)
 
     def _near_ties(self, values: Array) -> npt.NDArray[np.bool_]:
@@ -224,10 +225,10 @@ class Program:
         return near | self.decide.near_ties(values, magnitudes)
 
     def _batches(self, X: Any) -> Iterator[tuple[int, Array]]:
-        table = _as_table(X)
+        table = self._as_table(X)
         for start, stop in self._spans(table.shape[0]):
-            values = _rows(table, start, stop)
-            for step in self.steps[:-1]:
+            values = self.input.run(_rows(table, start, stop), first_row=start)
+            for step in self.steps[1:-1]:
                 values = step.run(values)
             yield start, values
 
@@ -235,6 +236,16 @@ class Program:
         widest = max(self.n_features, *(signal.width for signal in self.signals))
         size = max(16, BATCH_VALUES // widest)
         return ((start, min(start + size, n_rows)) for start in range(0, n_rows, size))
+
+    def _as_table(self, X: Any) -> Any:
+        """An array of two dimensions, as wide as the Program; sparse matrices become CSR, which has rows to take."""
+        try:
+            table = X.tocsr() if hasattr(X, "tocsr") else np.asarray(X)
+        except ValueError as error:
+            raise DataError(f"X is no table of numbers: {error}") from None
+        if len(table.shape) != 2 or table.shape[1] != self.n_features:
+            raise DataError(f"X has shape {tuple(table.shape)}; the Program takes rows of {self.n_features:,} numbers")
+        return table
 
     def _no_rows(self) -> Array:
         return np.zeros((0, self.n_outputs))
@@ -338,19 +349,7 @@ def _check_names(names: tuple[Name, ...] | None, n: int, what: str, types: tuple
     require(len(set(names)) == n, f"two of the {what} are the same")
 
 
-def _as_table(X: Any) -> Any:
-    """An array of two dimensions; sparse matrices stay sparse."""
-    table = X if hasattr(X, "toarray") else np.asarray(X)
-    if len(table.shape) != 2:
-        raise DataError(f"X has shape {tuple(table.shape)}; a Program takes rows of numbers, two dimensions")
-    return table
-
-
-def _rows(X: Any, start: int, stop: int) -> Array:
+def _rows(table: Any, start: int, stop: int) -> Array:
     """Some rows as a dense array."""
-    table = _as_table(X)
-    if hasattr(table, "toarray"):
-        dense: Array = np.asarray(table[start:stop].toarray())
-        return dense
-    rows: Array = table[start:stop]
-    return rows
+    rows = table[start:stop]
+    return np.asarray(rows.toarray() if hasattr(rows, "toarray") else rows)
