@@ -181,7 +181,7 @@ class Program:
         parts = [values for _, values in self._batches(X)] or [self._no_rows()]
         scores = np.concatenate(parts)
         prediction = self.decide.run(scores)
-        return Result(scores.astype(np.int64) if self.arithmetic == "integer" else scores, prediction)
+        return Result(scores.astype(np.int64 if self.arithmetic == "integer" else np.float64), prediction)
 
     def scores(self, X: Any) -> Array:
         """The scores alone: int64 of an integer Program, float64 of a float32 one."""
@@ -222,6 +222,8 @@ class Program:
             elif isinstance(step, GroupReduce):
                 magnitudes = step.magnitudes(magnitudes)
             values = step.run(values)
+        if self.signals[-1].kind == "integers":  # Hamming counts are exact: only their signs can differ
+            return near
         return near | self.decide.near_ties(values, magnitudes)
 
     def _batches(self, X: Any) -> Iterator[tuple[int, Array]]:
