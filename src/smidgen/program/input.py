@@ -91,6 +91,8 @@ class Input:
         store(self, "base", whole(self.base, -126, 126, "the base exponent"))
         float_bytes = self.raw == "float32" and self.output == "bytes"
         require(self.base == 0 or float_bytes, "a base exponent belongs to float32 sensors that become bytes")
+        if float_bytes:
+            self._check_float_factor()
         self._check_missing(n)
         self._check_codes(n)
         store(self, "trusted_range", self._checked_trust())
@@ -120,6 +122,12 @@ class Input:
         shifts = vector(self.shift, ("uint8",), "the shift", n)
         require(int(shifts.max()) <= LARGEST_SHIFT, f"a shift is {shifts.max()}; it must be in 0..{LARGEST_SHIFT}")
         return shifts
+
+    def _check_float_factor(self) -> None:
+        """No factor may be infinite or 0 in float32: 0 times infinity is no number."""
+        largest = float(self._factor.max())
+        require(largest < 2.0**128, f"a factor m * 2^k is {largest:g}, which float32 cannot hold; use a smaller base")
+        require(bool(np.all(self.multiplier)), "a multiplier of float32 sensors is 0; leave such a feature out")
 
     def _check_missing(self, n: int) -> None:
         if self.missing is None:
@@ -225,7 +233,11 @@ class Input:
             )
         if self.raw == "float32":
             with np.errstate(over="ignore"):
-                return np.where(missing, np.float32(0), X.astype(np.float32)), missing
+                sensed = np.where(missing, np.float32(0), X.astype(np.float32))
+            if self.output == "float32" and not np.isfinite(sensed).all():
+                row, column = np.argwhere(~np.isfinite(sensed))[0]
+                raise DataError(f"row {first_row + row}, feature {column} of X is infinite in float32")
+            return sensed, missing
         whole_numbers = np.where(missing, 0, np.rint(X)).astype(np.float64)
         if self.trusted_range is not None:
             self._require_trusted(whole_numbers, first_row)
