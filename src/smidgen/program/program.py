@@ -348,6 +348,7 @@ def _check_names(names: tuple[Name, ...] | None, n: int, what: str, types: tuple
     for name in names:
         require(type(name) in types, f"{name!r} among the {what} is a {type(name).__name__}, which no file can hold")
         require(name == name, f"a name among the {what} is NaN")  # noqa: PLR0124 - only NaN differs from itself
+    require(len({type(name) for name in names}) == 1, f"the {what} are of different types; make all of them words")
     require(len(set(names)) == n, f"two of the {what} are the same")
 
 
