@@ -18,7 +18,7 @@ import numpy as np
 import numpy.typing as npt
 
 from smidgen.errors import ProgramError
-from smidgen.program.checks import Array, choice, frozen, require
+from smidgen.program.checks import Array, choice, frozen, require, whole
 from smidgen.program.signal import MAX_DIMENSION
 
 Format = Literal["float32", "int8", "int4", "bits"]
@@ -86,14 +86,12 @@ class Matrix:
     @classmethod
     def unpack(cls, shape: tuple[int, int], format: Format, storage: Storage, parts: Parts) -> Self:  # noqa: A002
         """Take parts that may come from anywhere: refused unless they are to the byte what `pack` would write."""
-        rows, columns = shape
-        for side in shape:
-            require(1 <= side <= MAX_DIMENSION, f"a matrix of {rows} x {columns}: a side must be 1..{MAX_DIMENSION:,}")
+        rows, columns = (whole(side, 1, MAX_DIMENSION, "a side of a matrix") for side in shape)
         choice(storage, FORMATS.get(choice(format, tuple(FORMATS), "a matrix's format"), ()), "a matrix's storage")
         require(
             tuple(parts) == PART_NAMES[storage], f"a {storage} matrix has the parts {', '.join(PART_NAMES[storage])}"
         )
-        matrix = cls(shape, format, storage, {name: frozen(part) for name, part in parts.items()})
+        matrix = cls((rows, columns), format, storage, {name: frozen(part) for name, part in parts.items()})
         _require_canonical(matrix)
         return matrix
 
