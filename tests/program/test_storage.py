@@ -39,28 +39,23 @@ def expected_bytes(values, number_format, storage):
     if storage == "dense":
         per_row = {"float32": 4 * columns, "int8": columns, "int4": (columns + 1) // 2, "bits": (columns + 7) // 8}
         return rows * per_row[number_format]
-    total, counts = 0, []
-    for row in values:
-        count, skipped = 0, 0
-        for value in row:
-            if value != 0:
-                count, skipped = count + 1, 0
-                continue
-            skipped += 1
-            rest_has_entry = skipped and storage != "bitmap"
-            if rest_has_entry and skipped == {"gap8": 256, "gap4": 16}[storage]:
-                count, skipped = count + 1, 0
-        if storage != "bitmap" and not row.any():
-            count = 0
-        elif storage != "bitmap":  # fillers counted after the last entry are never written
-            trailing = len(row) - 1 - np.flatnonzero(row)[-1]
-            count -= trailing // {"gap8": 256, "gap4": 16}[storage]
-        counts.append(count)
-        value_bytes = {"float32": 4 * count, "int8": count, "int4": (count + 1) // 2}[number_format]
-        total += {"bitmap": (columns + 7) // 8 + value_bytes, "gap8": count + value_bytes, "gap4": count}[storage]
-    if storage != "bitmap":
-        total += rows * (1 if max(counts) <= 255 else 2)
-    return total
+    counts = [entries_in(row, storage) for row in values]
+    value_bytes = [{"float32": 4 * n, "int8": n, "int4": (n + 1) // 2}[number_format] for n in counts]
+    if storage == "bitmap":
+        return rows * ((columns + 7) // 8) + sum(value_bytes)
+    count_bytes = rows * (1 if max(counts) <= 255 else 2)
+    return count_bytes + sum(counts) + (sum(value_bytes) if storage == "gap8" else 0)
+
+
+def entries_in(row, storage):
+    """The non-zeros of a row, and the fillers that its gaps need."""
+    largest = {"bitmap": len(row), "gap8": 255, "gap4": 15}[storage]
+    count, column = 0, 0
+    for place in np.flatnonzero(row):
+        while place - column > largest:
+            count, column = count + 1, column + largest + 1
+        count, column = count + 1, place + 1
+    return count
 
 
 @every_storage

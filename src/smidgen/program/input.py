@@ -312,7 +312,7 @@ class Input:
         for name in ("offset", "multiplier", "shift"):
             value = getattr(self, name)
             if isinstance(value, np.ndarray):
-                parts.append(f"a {name} a feature")
+                parts.append(f"{'an' if name == 'offset' else 'a'} {name} a feature")
             elif value != (1 if name == "multiplier" else 0):
                 parts.append(f"{name} {value:g}")
         parts += [f"times 2^{self.base}"] if self.base else []
