@@ -330,7 +330,7 @@ HEADERS: dict[str, Case] = {
         "hamming", edit_header(lambda h: h["steps"][0].update(missing=h["steps"][0]["fill"])), "missing is"
     ),
     "missing marker out of range": Case("hamming", step("missing", 40_000, index=0), "missing marker is 40000"),
-    "factor beyond float32": Case("amm", step("base", 126, index=0), "must be a positive float32"),
+    "factor beyond float32": Case("amm", step("base", 126, index=0), "which float32 cannot hold"),
     "base beyond float32": Case("amm", step("base", 127, index=0), "base exponent is 127"),
     "unknown activation": Case("protonn", step("activation", "tanh"), "activation is 'tanh'"),
     "activation an object": Case("protonn", step("activation", {"step": "Input"}), "activation is"),
@@ -361,6 +361,7 @@ HEADERS: dict[str, Case] = {
     "class twice": Case("protonn", put(["a", "b", "a"], "classes"), "two of the classes are the same"),
     "class a list": Case("protonn", put(["a", "b", ["c"]], "classes"), "is a list"),
     "class an object": Case("protonn", put(["a", "b", {"c": {}}], "classes"), "is a dict"),
+    "classes of different types": Case("protonn", put(["a", "b", 3], "classes"), "of different types"),
     "class a null": Case("protonn", put(["a", "b", None], "classes"), "None among the classes"),
     "class with half a character": Case("protonn", put(["a", "b", "\ud800"], "classes"), "no number or text"),
     "class beyond 64 bits": Case("protonn", put([1, 2, 2**64 - 1], "classes"), "no number or text"),

@@ -126,8 +126,9 @@ class Distance:
             f"Distance can reach {most}, which no 32-bit accumulator holds; use fewer or smaller values",
         )
         if isinstance(self.kernel, Gaussian):
-            top = np.full(self.n_outputs, int(self.kernel.table[0]), np.int64)
-            return Signal("bytes", self.n_outputs, Interval(np.zeros_like(top), top))
+            ends = np.stack((distances.high, distances.low)).astype(np.float64)  # the kernel never rises
+            low, high = arith.gaussian(np, ends, self._table, self.kernel.shift).astype(np.int64)
+            return Signal("bytes", self.n_outputs, Interval(low, high))
         return Signal("integers", self.n_outputs, distances)
 
     def accumulators(self, incoming: Signal) -> Interval:

@@ -264,7 +264,9 @@ def _unpack_bitmap(matrix: Matrix) -> Entries:
     row_bytes = -(-columns // 8)
     bitmap = _part(matrix, "bitmap", np.uint8, rows * row_bytes).reshape(rows, row_bytes)
     row, column = np.nonzero(np.unpackbits(bitmap, axis=1, count=columns, bitorder="little"))
-    return Entries(row, column, _row_values(matrix, row))
+    value = _row_values(matrix, row)
+    kept = value != 0
+    return Entries(row[kept], column[kept], value[kept])
 
 
 def _unpack_gap8(matrix: Matrix) -> Entries:
