@@ -34,16 +34,17 @@ LARGEST_RUN = 1 << 22
 
 def mutate_and_load(seed: int, n: int, folder: Path) -> Counter[str]:
     """Make and load `n` mutations, and count what became of them; any error but ModelFileError is raised."""
-    sound = sound_files(folder)
-    path, outcomes = folder / "mutated.smg", Counter[str]()
+    sound, outcomes = sound_files(folder), Counter[str]()
     for case in range(n):
         rng = random.Random(f"{seed} {case}")
+        path = folder / f"{case}.smg"  # a new one each time: overwriting waits for the disk
         path.write_bytes(mutated(rng, sound))
         try:
             outcomes[_outcome(path)] += 1
         except Exception as error:
             error.add_note(f"in mutation {case} of seed {seed}")
             raise
+        path.unlink()
     return outcomes
 
 
@@ -53,6 +54,7 @@ def sound_files(folder: Path) -> list[bytes]:
     for program in file_programs().values():
         program.save(path)
         files.append(path.read_bytes())
+        path.unlink()
     return files
 
 

@@ -156,7 +156,7 @@ def test_a_failure_halfway_leaves_the_old_file(tmp_path, monkeypatch):
 def test_a_program_too_large_to_load_is_not_saved(tmp_path, monkeypatch):
     monkeypatch.setattr(file, "LARGEST_FILE", 1000)
     assert_not_saved(tmp_path / "model.smg", "more than the 1,000")
-    monkeypatch.setattr(file, "LARGEST_FILE", 1 << 28)
+    monkeypatch.setattr(file, "LARGEST_FILE", 1 << 26)
     monkeypatch.setattr(file, "LARGEST_HEADER", 100)
     assert_not_saved(tmp_path / "model.smg", "more than the 100")
     assert list(tmp_path.iterdir()) == []
@@ -199,7 +199,7 @@ def test_a_huge_file_is_not_read(tmp_path):
     with (tmp_path / "huge.smg").open("wb") as stream:
         stream.truncate(file.LARGEST_FILE + 1)  # a hole: no bytes on the disk
     tracemalloc.start()
-    assert_not_loaded(tmp_path / "huge.smg", "it has 268,435,457 bytes, and no model file has more than 268,435,456")
+    assert_not_loaded(tmp_path / "huge.smg", "it has 67,108,865 bytes, and no model file has more than 67,108,864")
     assert tracemalloc.get_traced_memory()[1] < SLACK
     tracemalloc.stop()
 
@@ -261,6 +261,23 @@ def test_a_shape_that_its_bytes_do_not_justify_takes_no_memory(tmp_path):
     tracemalloc.stop()
     assert program.n_features == 65_535
     assert peak < 8 << 20
+
+
+@pytest.mark.parametrize(
+    ("number_format", "storage", "times"),
+    [("int8", "dense", 8), ("int4", "dense", 16), ("bits", "dense", 40), ("int8", "gap8", 60), ("int4", "gap4", 100)],
+)
+def test_memory_grows_with_the_file_by_no_more_than_unpacking_and_proof_need(number_format, storage, times, tmp_path):
+    """A byte may hold eight numbers, or stand for an entry of which row, column, value and bounds are wanted."""
+    rng = np.random.default_rng(0)
+    values = rng.integers(0, 2, (1000, 1000)) * (1 if number_format == "bits" else rng.integers(-8, 8, (1000, 1000)))
+    linear = Linear(Matrix.pack(values, number_format, storage))
+    Program((Input("uint8", 1000), linear, Decide("argmax"))).save(tmp_path / "large.smg")
+    tracemalloc.start()
+    load_program(tmp_path / "large.smg")
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < SLACK + times * (tmp_path / "large.smg").stat().st_size
 
 
 @pytest.mark.thorough

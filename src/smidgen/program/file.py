@@ -24,7 +24,7 @@ from smidgen.program.document import Document, canonical
 
 HEADER = "program.json"
 MEMBER_NAME = re.compile(rb"program\.json|[0-9]{1,5}(\.[a-z0-9_]{1,40}){1,4}")
-LARGEST_FILE = 1 << 28
+LARGEST_FILE = 1 << 26
 LARGEST_HEADER = 1 << 23
 LONGEST_INTEGER = 20
 """The digits of any 64-bit integer, and its sign: longer ones are refused unread."""
