@@ -13,7 +13,7 @@ import numpy as np
 from smidgen.data.table import FLOAT32_END, Missing, Table, refused, shown, why_refused
 from smidgen.errors import DataError
 
-_LARGEST_INDEX = 2**31 - 2  # scikit-learn counts columns in 32 bits
+_LARGEST_INDEX = 2**31 - 1  # scikit-learn counts columns in 32 bits
 
 
 def read_libsvm(data: bytes, path: Path, target: str | int | None, *, missing: Missing, numeric_target: bool) -> Table:

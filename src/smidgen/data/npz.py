@@ -7,8 +7,6 @@ May import NumPy, SciPy (when called), `smidgen.errors` and `smidgen.data.table`
 """
 
 import io
-import zipfile
-import zlib
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -18,8 +16,6 @@ import numpy as np
 from smidgen.data.table import Missing, Table, as_float32, check_target
 from smidgen.errors import DataError, UsageError
 
-# what numpy, zipfile and zlib raise for damaged members, and for shapes that no memory holds
-_UNREADABLE = (OSError, ValueError, EOFError, KeyError, MemoryError, RuntimeError, zipfile.BadZipFile, zlib.error)
 _CSR = ("indptr", "indices", "data", "shape")
 
 
@@ -76,7 +72,7 @@ def read_parts(data: bytes, path: Path) -> dict[str, tuple[Any, Any]]:
         with np.load(io.BytesIO(data), allow_pickle=False) as archive:
             arrays = {key: archive[key] for key in archive.files if key.startswith(("X", "y"))}
             keys = ", ".join(sorted(archive.files)[:8])
-    except _UNREADABLE as error:
+    except Exception as error:  # a dozen types for damaged members, tokenize's and MemoryError among them
         if "allow_pickle" in str(error):
             raise DataError(f"{path} holds Python objects, which are never read; save plain arrays") from None
         raise DataError(f"{path} is a damaged NPZ file, fetch or save it again") from None

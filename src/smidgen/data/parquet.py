@@ -63,7 +63,7 @@ def _feature(column: Any, missing: Missing, path: Path, label: str) -> np.ndarra
     return np.asarray(narrow)
 
 
-def _numbers(column: Any, path: Path, label: str) -> np.ndarray:
+def _numbers(column: Any, path: Path, label: str, wanted: str = "a feature must be a number") -> np.ndarray:
     """A column of numbers or truth values as float64, NaN where it is null."""
     import pyarrow as pa
 
@@ -77,7 +77,7 @@ def _numbers(column: Any, path: Path, label: str) -> np.ndarray:
     elif not (
         pa.types.is_integer(kind) or pa.types.is_floating(kind) or pa.types.is_decimal(kind) or kind == pa.null()
     ):
-        raise DataError(f"{path}, {label}: a feature must be a number, not {kind}")
+        raise DataError(f"{path}, {label}: {wanted}, not {kind}")
     return np.asarray(column.cast(pa.float64(), safe=False).to_numpy())
 
 
@@ -97,7 +97,7 @@ def _target(column: Any, path: Path, label: str, numeric: bool) -> np.ndarray:
         return check_target(words, path, label)
     if not numeric and (pa.types.is_integer(kind) or pa.types.is_boolean(kind)):
         return np.asarray(column.to_numpy())
-    return check_target(_numbers(column, path, label), path, label)
+    return check_target(_numbers(column, path, label, "the target must be words or numbers"), path, label)
 
 
 def _decoded(column: Any) -> Any:
