@@ -211,9 +211,14 @@ def test_a_target_with_nothing_beside_it(write, refusal):
         ("0,1,t\n1,2,5\n", 2, ("0", "1")),
         ("NA,2\n3,4\n", None, ()),  # a missing value is no name
         ("1,2\n", None, ()),
+        ("3,3,t\n1,2,5\n", 0, None),  # names differ, so the first row is data and its text a fault
+        ("0.5,oops,x\n1,2,y\n", 2, None),  # 0.5 is no name either
     ],
 )
-def test_header_or_none_is_found(write, text, target, names):
+def test_header_or_none_is_found(write, refusal, text, target, names):
+    if names is None:
+        assert refusal(write(text), target).startswith("FILE, line 1, column ")
+        return
     table = read_table(write(text), target, missing="keep")
     assert table.feature_names == names
     assert len(table.X) == text.count("\n") - bool(names)
@@ -337,22 +342,46 @@ def test_wide_rows(write):
 
 
 CELLS = st.sampled_from(
-    ["1", "-2.5", "+3", "1e3", " 4 ", ".5", "6.", "", "NA", "nan", "inf", "1e39", "x", "0x1", '"7"', '" 8"', "1.5.2"]
+    [
+        "1",
+        "-2.5",
+        "+3",
+        "1,5",
+        "1_0",
+        "٣",
+        "1e3",
+        " 4 ",
+        ".5",
+        "6.",
+        "",
+        "NA",
+        "nan",
+        "inf",
+        "1e39",
+        "x",
+        "0x1",
+        '"7"',
+        '" 8"',
+        "1.5.2",
+    ]
 )
 
 
 @settings(max_examples=150, deadline=None)
-@given(rows=st.lists(st.tuples(CELLS, CELLS, st.sampled_from(["u", " v", "", '"w, x"', "NA"])), min_size=1, max_size=6))
-def test_the_quick_reader_means_what_the_careful_one_means(tmp_path_factory, rows):
+@given(
+    rows=st.lists(st.tuples(CELLS, CELLS, st.sampled_from(["u", " v", "", '"w; x"', "NA"])), min_size=1, max_size=6),
+    point=st.sampled_from([".", ","]),
+)
+def test_the_quick_reader_means_what_the_careful_one_means(tmp_path_factory, rows, point):
     path = tmp_path_factory.getbasetemp() / "two_readers.csv"
-    data = ("a,b,t\n" + "".join(",".join(row) + "\n" for row in rows)).encode()
-    layout = delimited._Layout(path, ",", ".", ("a", "b", "t"), 3, 2, 1 << 20)
+    data = ("a;b;t\n" + "".join(";".join(row) + "\n" for row in rows)).encode()
+    layout = delimited._Layout(path, ";", point, ("a", "b", "t"), 3, 2, 1 << 20)
     try:
         careful_X, careful_y = delimited._read_carefully(data, layout, "keep", False)
     except DataError:
         path.write_bytes(data)
         with pytest.raises(DataError):
-            read_table(path, "t", delimiter=",", header=True, missing="keep")
+            read_table(path, "t", delimiter=";", decimal=point, header=True, missing="keep")
         return
     quick = delimited._read_quickly(data, layout, False)
     if quick is None:  # a blank around NA: pyarrow refuses, the careful reader reads

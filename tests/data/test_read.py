@@ -2,15 +2,19 @@
 
 import gzip
 import io
+import random
 import subprocess
 import sys
 import zipfile
+from pathlib import Path
 
 import numpy as np
+import pyarrow as pa
 import pytest
+from pyarrow import parquet
 
 from smidgen.data import read_table
-from smidgen.errors import UsageError
+from smidgen.errors import DataError, UsageError
 
 
 def npz(**arrays: np.ndarray) -> bytes:
@@ -95,6 +99,65 @@ def test_a_csv_is_taken_at_its_word(write, refusal):
 def test_part_is_for_npz_files(write):
     with pytest.raises(UsageError, match="NPZ"):
         read_table(write("a\n1\n"), part="train")
+
+
+def test_a_file_that_may_not_be_read(write, refusal, monkeypatch):
+    def denied(self):
+        raise PermissionError(13, "Permission denied")
+
+    monkeypatch.setattr(Path, "read_bytes", denied)
+    assert refusal(write("a\n1\n")) == "FILE cannot be read: Permission denied"
+
+
+def parquet_bytes() -> bytes:
+    out = io.BytesIO()
+    words = pa.array(["x", "y", "z"])
+    parquet.write_table(pa.table({"a": [1.0, 2, 3], "t": words, "d": words.dictionary_encode()}), out)
+    return out.getvalue()
+
+
+WHOLE = {
+    "rows.csv": b'a,b,t\n1,2.5,x\n"3",-4e1,"y ""q"""\n5,,z\n',
+    "rows.txt": b"1;2,5;x\n3;4;y\n",
+    "rows.libsvm": b"1 1:2 3:4.5\n-1 2:1 # c\n",
+    "rows.npz": npz(X=np.arange(12.0).reshape(3, 4), y=np.array([1, 2, 3])),
+    "rows.parquet": parquet_bytes(),
+}
+SIGNS = b',;\n\r"\t |.:01ax-+e#?'
+
+
+def damaged(content: bytes, rng: random.Random) -> bytes:
+    """The content with one to three bytes changed, added or taken out, or cut short."""
+    out = bytearray(content)
+    for _ in range(rng.randint(1, 3)):
+        i = rng.randrange(len(out) + 1)
+        what = rng.randrange(5)
+        if what == 0:
+            out[i : i + 1] = bytes([rng.randrange(256)])
+        elif what == 1:
+            out[i : i + 1] = bytes([rng.choice(SIGNS)])
+        elif what == 2:
+            out[i:i] = bytes([rng.choice(SIGNS)])
+        elif what == 3:
+            del out[i : i + rng.randint(1, 8)]
+        else:
+            del out[i:]
+    return bytes(out)
+
+
+@pytest.mark.parametrize("name", WHOLE)
+def test_a_damaged_file_is_read_or_refused_in_a_sentence(tmp_path, name):
+    rng, path = random.Random(0), tmp_path / name
+    sentences = []
+    for _ in range(300):
+        path.write_bytes(damaged(WHOLE[name], rng))
+        target = None if name in ("rows.npz", "rows.libsvm") else rng.choice([None, "t", -1, "2"])
+        try:
+            read_table(path, target, missing="keep", header=rng.choice([None, True, False]))
+        except DataError as error:
+            sentences.append(str(error))
+    assert len(sentences) > 30
+    assert all(str(path) in sentence and "\n" not in sentence for sentence in sentences)
 
 
 def test_importing_the_room_loads_no_heavy_library():

@@ -222,7 +222,10 @@ def _lay_out(
 
 
 def _has_header(rows: list[list[str]], decimal: str, target: str | int | None) -> bool:
-    """Whether the first row names the columns: it holds the target's name, or text above numbers, or no number."""
+    """Whether the first row names the columns: it holds the target's name, or text above numbers, or no number.
+
+    Names may be numbers, but whole ones that differ ("0", "1", …): a row with 0.5 in it is data, its text a fault.
+    """
     first, rest = rows[0], rows[1:]
     if isinstance(target, str) and not _is_number(target, decimal):
         # by name: there must be a header, unless the first row has nothing that could be a name
@@ -230,6 +233,9 @@ def _has_header(rows: list[list[str]], decimal: str, target: str | int | None) -
     text = [j for j, cell in enumerate(first) if not _is_number(cell, decimal)]
     if len(text) == len(first):
         return True
+    numbers = [cell.strip() for j, cell in enumerate(first) if j not in text and cell.strip() not in MISSING_WORDS]
+    if len(set(numbers)) < len(numbers) or not all(number.isdecimal() for number in numbers):
+        return False
     return any(len(rest) > 0 and all(len(row) <= j or _is_number(row[j], decimal) for row in rest) for j in text)
 
 
@@ -340,7 +346,11 @@ def _read_carefully(
     y: list[str | float] = []
     for line, cells in islice(_records(data, layout.path, layout.delimiter), bool(layout.names), None):
         _refuse_ragged(line, cells, layout)
-        X.append(np.array([_feature(line, j, cells[j], layout, missing) for j in layout.features], dtype=np.float32))
+        row = [cells[j] for j in layout.features]
+        values = _plain_numbers(row, layout.decimal)
+        if values is None:
+            values = [_feature(line, j, cells[j], layout, missing) for j in layout.features]
+        X.append(np.array(values, dtype=np.float32))
         if layout.target is not None:
             y.append(_target(line, cells[layout.target], layout, numeric_target))
     return np.array(X), np.array(y) if layout.target is not None else None
@@ -356,6 +366,18 @@ def _refuse_ragged(line: int, cells: Sequence[str], layout: _Layout) -> None:
     else:
         at, what = f"{layout.path}, line {line}, column {layout.width + 1}", f"the line has {given}"
     raise DataError(f"{at}: {what} where the first has {layout.width}{quoted}")
+
+
+def _plain_numbers(cells: list[str], point: str) -> list[float] | None:
+    """The numbers of a row that plainly has no fault, ten times faster; None where each cell must be looked at."""
+    text = "".join(cells)
+    if not text.isascii() or "_" in text or (point == "," and "." in text):  # Python takes more than `_NUMBER` does
+        return None
+    try:
+        values = [float(cell) for cell in (cells if point == "." else [cell.replace(",", ".") for cell in cells])]
+    except ValueError:
+        return None
+    return values if all(abs(value) < FLOAT32_END for value in values) else None
 
 
 def _feature(line: int, j: int, cell: str, layout: _Layout, missing: Missing) -> float:

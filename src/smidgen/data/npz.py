@@ -98,7 +98,10 @@ def _refuse_unlike(parts: Mapping[str, tuple[Any, Any]], path: Path) -> None:
         raise DataError(f"{path}: X_train and X_test must have the same columns and both be dense or both CSR")
     if (y_train is None) != (y_test is None):
         raise DataError(f"{path}: y_train and y_test must both be there, or neither")
-    if y_train is not None and (y_train.shape[1:] != y_test.shape[1:] or type(y_train) is not type(y_test)):
+    if y_train is not None and (y_train.shape[1:], y_train.dtype.kind == "U") != (
+        y_test.shape[1:],
+        y_test.dtype.kind == "U",
+    ):
         raise DataError(f"{path}: y_train and y_test must have the same form")
 
 

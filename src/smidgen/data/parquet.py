@@ -26,13 +26,7 @@ _PANDAS_INDEX = re.compile(r"__index_level_\d+__")
 
 def read_parquet(data: bytes, path: Path, target: str | int | None, *, missing: Missing, numeric_target: bool) -> Table:
     """Read a Parquet file; rows are counted from 1 in errors. The index that pandas may have added is left out."""
-    import pyarrow as pa
-    from pyarrow import parquet
-
-    try:
-        table = parquet.ParquetFile(pa.BufferReader(pa.py_buffer(data))).read()
-    except (pa.ArrowException, OSError):
-        raise DataError(f"{path} is a damaged Parquet file, fetch or save it again") from None
+    table = _arrow_table(data, path)
     kept = [j for j, name in enumerate(table.column_names) if not _PANDAS_INDEX.fullmatch(name)]
     names = [table.column_names[j] for j in kept]
     columns = [table.column(j) for j in kept]
@@ -55,6 +49,19 @@ def read_parquet(data: bytes, path: Path, target: str | int | None, *, missing: 
         target_name=None if at is None else names[at],
         path=path,
     )
+
+
+def _arrow_table(data: bytes, path: Path) -> Any:
+    """The file as a pyarrow Table whose offsets, codes and words are all sound."""
+    import pyarrow as pa
+    from pyarrow import parquet
+
+    try:
+        table = parquet.ParquetFile(pa.BufferReader(pa.py_buffer(data))).read()
+        table.validate(full=True)
+    except Exception:  # Arrow's own, OSError, UnicodeDecodeError, MemoryError, …
+        raise DataError(f"{path} is a damaged Parquet file, fetch or save it again") from None
+    return table
 
 
 def _feature(column: Any, missing: Missing, path: Path, label: str) -> np.ndarray:

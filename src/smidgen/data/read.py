@@ -55,7 +55,8 @@ def read_table(
         wherever the delimiter is not itself a comma.
     header : bool, optional
         Whether the first row of delimited text names the columns. By default found: it does if it holds the target's
-        name, or text above a column of numbers, or no number at all. A target given by name needs a header.
+        name, or no number at all, or text above a column of numbers and no numbers but such as "0", "1", "2", all
+        different. A target given by name needs a header.
     missing : "error" or "keep"
         What a missing feature is (an empty field, NA, NaN, null, ?): an error, or a NaN. A missing target is always
         an error.
