@@ -72,9 +72,9 @@ def test_impossible_options_are_usage_errors(write, options):
         read_table(write(GESTURES), "gesture", **options)
 
 
-def test_a_found_comma_is_no_decimal_sign(write):
-    with pytest.raises(UsageError, match="delimited by ','"):
-        read_table(write(GESTURES), "gesture", decimal=",")
+def test_a_given_decimal_comma_is_not_taken_for_the_delimiter(write):
+    assert read_table(write("1,5\n2,5\n"), decimal=",").X.tolist() == [[1.5], [2.5]]
+    assert read_table(write("1|2,5\n2|3,5\n"), 0, decimal=",").X.tolist() == [[2.5], [3.5]]
 
 
 def test_missing_takes_two_words(write):
@@ -329,7 +329,9 @@ def test_long_cells_are_cut_in_the_sentence(write, refusal):
 # --- the two readers
 
 
-@pytest.mark.parametrize("text", [GESTURES, GESTURES.replace(",", ";").replace(".", ","), 'a,t\n1,"x"\n,"N ""A"""\n'])
+@pytest.mark.parametrize(
+    "text", [GESTURES, GESTURES.replace(",", ";").replace(".", ","), 'a,ß\n1,"x"\n"","N ""A"""\n', "größe,t\n1,é\n,ü\n"]
+)
 def test_a_file_without_faults_never_meets_the_careful_reader(write, monkeypatch, text):
     monkeypatch.delattr(delimited, "_read_carefully")
     assert len(read_table(write(text), -1, missing="keep").X) == 2

@@ -53,6 +53,13 @@ def test_sparse_rows_and_labels(save):
     np.testing.assert_array_equal(table.y.toarray(), labels)
 
 
+def test_the_columns_of_a_sparse_row_may_stand_in_any_order(save):
+    values, order = np.array([1, 2, 3, 4, 5]), np.array([1, 0, 4, 3, 2])
+    table = read_table(save(**changed(X_data=values[order], X_indices=np.array([2, 1, 2, 1, 0]))))
+    np.testing.assert_array_equal(table.X.toarray(), X)
+    assert table.X.has_sorted_indices
+
+
 def test_without_a_target(save):
     assert read_table(save(X=X)).y is None
 

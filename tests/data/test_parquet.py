@@ -110,6 +110,11 @@ def test_a_fault_is_named_by_file_column_and_row(save, refusal, columns, target,
     assert refusal(save(columns), target).startswith(says)
 
 
+def test_words_that_are_no_utf_8_are_damage(save, refusal):
+    words = pa.Array.from_buffers(pa.string(), 1, pa.array([b"\xff\xfe"]).buffers())
+    assert refusal(save({"a": [1], "t": words}), "t") == "FILE is a damaged Parquet file, fetch or save it again"
+
+
 def test_two_columns_of_one_name(save, refusal):
     path = save([pa.array([1]), pa.array([2])], ["a", "a"])
     assert refusal(path) == "FILE: columns 1 and 2 are both called 'a', rename one of them"

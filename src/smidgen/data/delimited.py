@@ -79,14 +79,11 @@ def read_delimited(
         raise UsageError(f"the delimiter must be one ASCII character, not {delimiter!r}")
     if decimal not in (None, ".", ",") or (decimal is not None and decimal == delimiter):
         raise UsageError(f"the decimal sign must be '.' or ',' and differ from the delimiter, not be {decimal!r}")
-    found = delimiter or _find_delimiter(data, path)
-    if decimal == found:
-        raise UsageError(f"{path} is delimited by {found!r}, which cannot be its decimal sign too")
+    found = delimiter or _find_delimiter(data, path, [each for each in DELIMITERS if each != decimal])
     _refuse_other_encodings(data, path, found)
     rows = _sample(data, path, found)
     decimal_sign = decimal or _find_decimal([cells for _, cells in rows], found)
     layout = _lay_out(rows, path, target, delimiter=found, decimal=decimal_sign, header=header)
-    _refuse_open_quote(data, layout)
     X, y = _read(data, layout, decimal is None and found != ",", missing, numeric_target)
     return Table(
         X=X,
@@ -148,10 +145,10 @@ def _sample(data: bytes, path: Path, delimiter: str) -> list[tuple[int, list[str
     return rows
 
 
-def _find_delimiter(data: bytes, path: Path) -> str:
-    """The candidate that cuts the sample into rows of one width, most of whose cells are numbers; else the comma."""
-    best, best_score = ",", 0.0
-    for delimiter in DELIMITERS:
+def _find_delimiter(data: bytes, path: Path, candidates: Sequence[str]) -> str:
+    """The candidate that cuts the sample into rows of one width, most of whose cells are numbers; else the last."""
+    best, best_score = candidates[-1], 0.0
+    for delimiter in candidates:
         rows = [cells for _, cells in _sample(data, path, delimiter)]
         width, count = Counter(len(row) for row in rows).most_common(1)[0]
         if width < 2:
@@ -261,17 +258,6 @@ def _refuse_other_encodings(data: bytes, path: Path, delimiter: str) -> None:
                         "save the file again as UTF-8"
                     ) from None
         raise DataError(f"{path} is not UTF-8, save it again as UTF-8") from None
-
-
-def _refuse_open_quote(data: bytes, layout: _Layout) -> None:
-    """A quote that is never closed would swallow the rest of the file into one cell."""
-    if data.count(b'"') % 2 == 0:
-        return
-    line, cells = 1, [""]
-    for line, cells in _records(data, layout.path, layout.delimiter):  # noqa: B007
-        pass
-    if "\n" in cells[-1] or "\r" in cells[-1]:
-        raise DataError(f"{layout.place(line, min(len(cells), layout.width) - 1)}: a quote is opened and never closed")
 
 
 # --- the fast reader
