@@ -160,9 +160,9 @@ class Program:
             )
         grouped = [index for index, step in enumerate(self.steps) if isinstance(step, GroupReduce)]
         require(grouped in ([], [len(self.steps) - 2]), "a Program has at most one GroupReduce, just before Decide")
-        n_scores = self.n_outputs  # which takes the proof of every step
-        n_classes = 2 if self.decide.kind == "threshold" else n_scores
-        _check_names(self.classes, n_classes, "classes", (str, int, float, bool))
+        n_outputs = self.n_outputs  # this runs every step's own proof
+        outputs = 2 if self.decide.kind == "threshold" else n_outputs
+        _check_names(self.classes, outputs, "classes", (str, int, float, bool))
         _check_names(self.feature_names, self.n_features, "feature names", (str,))
 
     @cached_property
