@@ -17,7 +17,7 @@ from smidgen.program import Decide, Input, Linear, Matrix, Program, file, load_p
 from tests.program.file_programs import file_programs, rows_for
 from tests.program.malformed import ARRAYS, HEADERS, MALFORMED, ZIPS
 from tests.program.mutations import mutate_and_load
-from tests.program.zips import HEADER, rezip, unzip
+from tests.program.zips import HEADER, edit_text, rezip, unzip
 
 PROGRAMS = file_programs()
 GOLDEN = Path(__file__).parent / "golden"
@@ -278,6 +278,15 @@ def test_memory_grows_with_the_file_by_no_more_than_unpacking_and_proof_need(num
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
     assert peak < SLACK + times * (tmp_path / "large.smg").stat().st_size
+
+
+def test_no_depth_of_nesting_is_one_frame_too_deep(sound, tmp_path):
+    """Each use of the JSON stands somewhere else on the stack: where one just manages, another must not fail."""
+    for depth in range(sys.getrecursionlimit() - 110, sys.getrecursionlimit()):
+        nested = edit_text(lambda text, n=depth: text.replace(b'"left"', b"[" * n + b"1" + b"]" * n))(sound["protonn"])
+        (tmp_path / "deep.smg").write_bytes(nested)
+        assert_not_loaded(tmp_path / "deep.smg", "a list of words or numbers|not the JSON")
+        (tmp_path / "deep.smg").unlink()
 
 
 @pytest.mark.thorough

@@ -290,7 +290,7 @@ def test_errors_name_the_row_of_the_whole_table():
         ({"classes": ("a", "a")}, "two of the classes are the same"),
         ({"classes": (1, True)}, "different types"),
         ({"classes": ("1", 1)}, "different types"),
-        ({"classes": (0.5, float("nan"))}, "is NaN"),
+        ({"classes": (0.5, float("nan"))}, "no number or text"),
         ({"classes": (None, "a")}, "None among the classes is a NoneType"),
         ({"classes": np.array([1, 2])}, "int64, which no file can hold"),
         ({"feature_names": ("x",)}, "there are 1 feature names where 2 are needed"),

@@ -47,8 +47,13 @@ class Document:
         )
         require(header.keys() == KEYS, f"its JSON must have the keys {', '.join(sorted(KEYS))}")
         for key in ("classes", "feature_names"):
-            require(header[key] is None or isinstance(header[key], list), f"its {key} must be a list, or null")
+            require(_are_names(header[key]), f"its {key} must be a list of words or numbers, or null")
         require(isinstance(header["steps"], list), "its steps must be a list")
+
+
+def _are_names(names: Any) -> bool:
+    """Whether they may stand for classes or features; so nothing in a document is nested deeply."""
+    return names is None or (isinstance(names, list) and all(isinstance(name, (str, int, float)) for name in names))
 
 
 def canonical(header: Any) -> bytes:
