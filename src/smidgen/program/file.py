@@ -148,8 +148,9 @@ def _content(data: bytes, position: int, limit: int, name: str, record: list[int
     require(method == zipfile.ZIP_STORED and packed == size, f"{name} is compressed; model files never are")
     require(position + LOCAL.size <= limit, f"the header of {name} runs past the end of its zip")
     mark, _, *local_record, n_name, n_extra = LOCAL.unpack_from(data, position)
-    first = position + LOCAL.size + n_name + n_extra
-    same = data[position + LOCAL.size :][:n_name] == name.encode() and local_record == record
+    name_end = position + LOCAL.size + n_name
+    first = name_end + n_extra
+    same = data[position + LOCAL.size : name_end] == name.encode() and local_record == record
     require(mark == LOCAL_MARK and same, f"the header of {name} does not agree with its zip's directory")
     require(first + size <= limit, f"{name} claims {size:,} bytes, more than its zip has left")
     content = data[first : first + size]
