@@ -17,7 +17,7 @@ class ProgramError(SmidgenError, ValueError):
 
 
 class ModelFileError(SmidgenError, ValueError):
-    """A `.smg` file that is not one, is damaged, or comes from a newer smidgen."""
+    """A `.smg` file that is not one, is damaged, comes from a newer smidgen, or cannot be written."""
 
 
 class BudgetError(SmidgenError, ValueError):

@@ -1,5 +1,6 @@
 """Small checks that every step makes of its own constants. Each failure is one sentence. Imports only NumPy."""
 
+import reprlib
 from typing import Any
 
 import numpy as np
@@ -8,6 +9,9 @@ import numpy.typing as npt
 from smidgen.errors import ProgramError
 
 Array = npt.NDArray[Any]
+
+shown = reprlib.repr
+"""A value in a few characters, whatever it is: sentences stay sentences even about a value from a hostile file."""
 
 
 def require(condition: bool, sentence: str) -> None:
@@ -19,23 +23,25 @@ def require(condition: bool, sentence: str) -> None:
 def whole(value: object, low: int, high: int, what: str) -> int:
     """A plain int between low and high; booleans and floats are refused."""
     good = isinstance(value, (int, np.integer)) and not isinstance(value, (bool, np.bool_))
-    require(good and low <= int(value) <= high, f"{what} is {value!r}; it must be a whole number in {low}..{high}")  # type: ignore[call-overload]
+    require(good and low <= int(value) <= high, f"{what} is {shown(value)}; it must be a whole number in {low}..{high}")  # type: ignore[call-overload]
     return int(value)  # type: ignore[call-overload]
 
 
 def real(value: object, what: str) -> float:
     """A finite number that float32 holds exactly, as a Python float (rounded to float32 here, once)."""
     good = isinstance(value, (int, float, np.integer, np.floating)) and not isinstance(value, bool)
-    require(good, f"{what} is {value!r}; it must be a number")
+    require(good, f"{what} is {shown(value)}; it must be a number")
     with np.errstate(over="ignore"):
         rounded = float(np.float32(value))  # type: ignore[arg-type]
-    require(bool(np.isfinite(rounded)), f"{what} is {value!r}; it must be a finite float32 number")
+    require(bool(np.isfinite(rounded)), f"{what} is {shown(value)}; it must be a finite float32 number")
     return rounded
 
 
 def choice(value: object, allowed: tuple[str, ...], what: str) -> str:
     """One of a few words."""
-    require(isinstance(value, str) and value in allowed, f"{what} is {value!r}; it must be one of {', '.join(allowed)}")
+    require(
+        isinstance(value, str) and value in allowed, f"{what} is {shown(value)}; it must be one of {', '.join(allowed)}"
+    )
     return str(value)
 
 
@@ -57,6 +63,7 @@ def frozen(array: Array) -> Array:
     """A contiguous, native-endian, read-only copy; no negative zeros, so that equal numbers are equal bytes."""
     copy = np.array(array, dtype=array.dtype.newbyteorder("="), order="C")
     if copy.dtype.kind == "f":
-        copy += np.zeros((), copy.dtype)  # -0.0 + 0.0 is 0.0
+        with np.errstate(invalid="ignore"):  # a signalling NaN; the caller refuses it
+            copy += np.zeros((), copy.dtype)  # -0.0 + 0.0 is 0.0
     copy.flags.writeable = False
     return copy

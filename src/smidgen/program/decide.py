@@ -85,7 +85,14 @@ class Decide:
                 len(self.scale) == incoming.width,
                 f"Decide's scale has {len(self.scale):,} entries for {incoming.width:,} outputs",
             )
+            self._check_values_are_finite(self.scale, incoming)
         return incoming
+
+    @staticmethod
+    def _check_values_are_finite(scale: Array, incoming: Signal) -> None:
+        assert incoming.range is not None
+        most = np.maximum(np.abs(incoming.range.low), np.abs(incoming.range.high)) * np.abs(scale.astype(np.float64))
+        require(bool((most < 2.0**127).all()), f"a value can reach {most.max():g}, too close to what float32 can hold")
 
     def run(self, scores: Array) -> Array:
         """Scores → a class index a row, an indicator row, or values (float64)."""

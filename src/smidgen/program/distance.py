@@ -76,7 +76,8 @@ class Distance:
         store(self, "zero", whole(self.zero, 0, 255, "the points' zero"))
         store(self, "shift", whole(self.shift, 0, 7, "the points' shift"))
         if self.points.format in ("int8", "int4"):
-            low, high = int(self._integer_points.min()), int(self._integer_points.max())
+            least, most = int(self.points.values.min()), int(self.points.values.max())
+            low, high = self.zero + (least << self.shift), self.zero + (most << self.shift)
             require(low >= 0 and high <= 255, f"Distance's points lie in {low}..{high}; they must be bytes")
         else:
             require(self.zero == 128 and self.shift == 0, "only integer points have a zero and a shift")
@@ -106,10 +107,6 @@ class Distance:
         """The number of points."""
         return self.points.shape[0]
 
-    @property
-    def _integer_points(self) -> Array:
-        return self.zero + (self.points.values.astype(np.int64) << self.shift)
-
     # The proof.
 
     def check(self, incoming: Signal | None) -> Signal:
@@ -126,32 +123,36 @@ class Distance:
             f"Distance can reach {most}, which no 32-bit accumulator holds; use fewer or smaller values",
         )
         if isinstance(self.kernel, Gaussian):
-            top = np.full(self.n_outputs, int(self.kernel.table[0]), np.int64)
-            return Signal("bytes", self.n_outputs, Interval(np.zeros_like(top), top))
+            ends = np.stack((distances.high, distances.low)).astype(np.float64)  # the kernel never rises
+            low, high = arith.gaussian(np, ends, self._table, self.kernel.shift).astype(np.int64)
+            return Signal("bytes", self.n_outputs, Interval(low, high))
         return Signal("integers", self.n_outputs, distances)
 
     def accumulators(self, incoming: Signal) -> Interval:
         """Bounds of each point's distance over the range of what comes in."""
         assert incoming.range is not None
-        points = self._points_as(np.int64)
-        below, above = points - incoming.range.low, incoming.range.high - points
-        farthest = np.maximum(np.abs(below), np.abs(above))
-        nearest = np.maximum(0, np.maximum(-below, -above))
-        return Interval((nearest**2).sum(axis=1), (farthest**2).sum(axis=1))
+        low, high = np.empty(self.n_outputs, np.int64), np.empty(self.n_outputs, np.int64)
+        for rows in self.points.row_blocks():
+            points = self._placed(self.points.values[rows], np.int64)
+            below, above = points - incoming.range.low, incoming.range.high - points
+            low[rows] = (np.maximum(0, np.maximum(-below, -above)) ** 2).sum(axis=1)
+            high[rows] = (np.maximum(np.abs(below), np.abs(above)) ** 2).sum(axis=1)
+        return Interval(low, high)
 
     # The meaning.
 
-    def _points_as(self, dtype: type) -> Array:
+    def _placed(self, values: Array, dtype: type) -> Array:
+        """Stored values as points: integers stand at zero + (v << shift)."""
         if self.points.format in ("float32", "bits"):
-            return self.points.values.astype(dtype)
-        return self._integer_points.astype(dtype)
+            return values.astype(dtype)
+        return (self.zero + (values.astype(np.int16) << self.shift)).astype(dtype)
 
     @cached_property
     def _exact_points(self) -> Array:
         """The points in the narrowest float in which a squared distance between bytes is exact, whatever its order."""
         reach = 1 if self.metric == "hamming" else 255**2
         exact = not self.is_float and 4 * reach * self.points.shape[1] < arith.FLOAT32_EXACT
-        return self._points_as(np.float32 if exact else np.float64)
+        return self._placed(self.points.values, np.float32 if exact else np.float64)
 
     @cached_property
     def _table(self) -> Array:

@@ -91,6 +91,8 @@ class Input:
         store(self, "base", whole(self.base, -126, 126, "the base exponent"))
         float_bytes = self.raw == "float32" and self.output == "bytes"
         require(self.base == 0 or float_bytes, "a base exponent belongs to float32 sensors that become bytes")
+        if float_bytes:
+            self._check_float_factor()
         self._check_missing(n)
         self._check_codes(n)
         store(self, "trusted_range", self._checked_trust())
@@ -120,6 +122,12 @@ class Input:
         shifts = vector(self.shift, ("uint8",), "the shift", n)
         require(int(shifts.max()) <= LARGEST_SHIFT, f"a shift is {shifts.max()}; it must be in 0..{LARGEST_SHIFT}")
         return shifts
+
+    def _check_float_factor(self) -> None:
+        """No factor may be infinite or 0 in float32: 0 times infinity is no number."""
+        largest = float(self._factor.max())
+        require(largest < 2.0**128, f"a factor m * 2^k is {largest:g}, which float32 cannot hold; use a smaller base")
+        require(bool(np.all(self.multiplier)), "a multiplier of float32 sensors is 0; leave such a feature out")
 
     def _check_missing(self, n: int) -> None:
         if self.missing is None:
@@ -198,9 +206,12 @@ class Input:
 
     # The meaning.
 
-    def run(self, X: npt.ArrayLike) -> Array:
-        """Rows of raw numbers → rows of bytes (held in float32), or of float32 values (held in float64)."""
-        raw, missing = self._as_sensed(np.asarray(X))
+    def run(self, X: npt.ArrayLike, first_row: int = 0) -> Array:
+        """Rows of raw numbers → rows of bytes (held in float32), or of float32 values (held in float64).
+
+        `first_row` is the number of X's first row where X is part of a larger table: errors name rows.
+        """
+        raw, missing = self._as_sensed(np.asarray(X), first_row)
         values = self._scaled(raw)
         if self.fill is not None:
             values = np.where(missing, self.fill, values)
@@ -208,7 +219,7 @@ class Input:
             values = self._one_hot(raw, missing, values)
         return values.astype(np.float32 if self.output == "bytes" else np.float64)
 
-    def _as_sensed(self, X: Array) -> tuple[Array, npt.NDArray[np.bool_]]:
+    def _as_sensed(self, X: Array, first_row: int) -> tuple[Array, npt.NDArray[np.bool_]]:
         """The numbers as the sensor would give them (rounded, clipped to its type), and which ones are missing."""
         if X.ndim != 2 or X.shape[1] != self.n_features:
             raise DataError(f"X has shape {X.shape}; the Program takes rows of {self.n_features:,} numbers")
@@ -217,23 +228,30 @@ class Input:
         missing = np.isnan(X) if X.dtype.kind == "f" else np.zeros(X.shape, bool)
         if missing.any() and self.missing is None:
             row, column = np.argwhere(missing)[0]
-            raise DataError(f"row {row}, feature {column} of X is missing; the Program knows no missing values")
+            raise DataError(
+                f"row {first_row + row}, feature {column} of X is missing; the Program knows no missing values"
+            )
         if self.raw == "float32":
             with np.errstate(over="ignore"):
-                return np.where(missing, np.float32(0), X.astype(np.float32)), missing
+                sensed = np.where(missing, np.float32(0), X.astype(np.float32))
+            if self.output == "float32" and not np.isfinite(sensed).all():
+                row, column = np.argwhere(~np.isfinite(sensed))[0]
+                raise DataError(f"row {first_row + row}, feature {column} of X is infinite in float32")
+            return sensed, missing
         whole_numbers = np.where(missing, 0, np.rint(X)).astype(np.float64)
         if self.trusted_range is not None:
-            self._require_trusted(whole_numbers)
+            self._require_trusted(whole_numbers, first_row)
         sensed = np.clip(whole_numbers, *RAW_LIMITS[self.raw])
         return sensed, missing if self.missing is None else missing | (sensed == self.missing)
 
-    def _require_trusted(self, values: Array) -> None:
+    def _require_trusted(self, values: Array, first_row: int) -> None:
         low, high = self.trusted_range or (0, 255)
         outside = (values < low) | (values > high)
         if outside.any():
             row, column = np.argwhere(outside)[0]
             raise DataError(
-                f"row {row}, feature {column} of X is {values[row, column]:g}; the Program trusts in {low}..{high}"
+                f"row {first_row + row}, feature {column} of X is {values[row, column]:g};"
+                f" the Program trusts in {low}..{high}"
             )
 
     def _scaled(self, raw: Array) -> Array:
@@ -294,7 +312,7 @@ class Input:
         for name in ("offset", "multiplier", "shift"):
             value = getattr(self, name)
             if isinstance(value, np.ndarray):
-                parts.append(f"a {name} a feature")
+                parts.append(f"{'an' if name == 'offset' else 'a'} {name} a feature")
             elif value != (1 if name == "multiplier" else 0):
                 parts.append(f"{name} {value:g}")
         parts += [f"times 2^{self.base}"] if self.base else []

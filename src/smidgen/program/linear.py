@@ -120,23 +120,28 @@ class Linear:
     def accumulators(self, incoming: Signal) -> Interval:
         """Bounds of each row's sum, from its own weights and bias over the range of what comes in."""
         assert incoming.range is not None
-        row, weight, low, high = self._terms(incoming.range)
-        least = np.minimum(weight * low, weight * high)
-        most = np.maximum(weight * low, weight * high)
+        sums = (
+            self._dense_sums(incoming.range) if self.weights.storage == "dense" else self._sparse_sums(incoming.range)
+        )
         bias = np.zeros(self.n_outputs, np.int64) if self.bias is None else self.bias.astype(np.int64)
-        # bincount sums in float64: exact, since no sum of 65,535 products of bytes reaches 2^53
-        sums = [np.bincount(row, weights=part, minlength=self.n_outputs).astype(np.int64) for part in (least, most)]
-        return Interval(bias + sums[0], bias + sums[1])
+        return Interval(bias + sums.low, bias + sums.high)
 
-    def _terms(self, span: Interval) -> tuple[Array, Array, Array, Array]:
-        """Row, weight, and the bounds of the value it meets, for every weight that is not zero."""
-        if self.weights.format == "bits":
-            row, column = (index.reshape(-1) for index in np.indices(self.weights.shape))
-            weight = self._dense.reshape(-1).astype(np.int64)
-        else:
-            row, column, value = self.weights.entries
-            weight = value.astype(np.int64)
-        return row, weight, span.low[column], span.high[column]
+    # Both sum in float64: exact, since no sum of 65,535 products of bytes reaches 2^53.
+
+    def _dense_sums(self, span: Interval) -> Interval:
+        ends = np.stack((span.low, span.high), axis=1).astype(np.float64)
+        sums = np.empty((self.n_outputs, 2))
+        for rows in self.weights.row_blocks():
+            weights = self._signed(self.weights.values[rows]).astype(np.float64)
+            sums[rows] = np.maximum(weights, 0) @ ends + np.minimum(weights, 0) @ ends[:, ::-1]
+        return Interval(sums[:, 0].astype(np.int64), sums[:, 1].astype(np.int64))
+
+    def _sparse_sums(self, span: Interval) -> Interval:
+        row, column, value = self.weights.entries
+        weight, low, high = value.astype(np.int64), span.low[column], span.high[column]
+        ends = np.minimum(weight * low, weight * high), np.maximum(weight * low, weight * high)
+        least, most = (np.bincount(row, weights=part, minlength=self.n_outputs).astype(np.int64) for part in ends)
+        return Interval(least, most)
 
     def _rescaled(self, sums: Interval, rescale: Rescale) -> Signal:
         least, most = sums.low >> rescale.pre, sums.high >> rescale.pre
@@ -154,7 +159,10 @@ class Linear:
     @cached_property
     def _dense(self) -> Array:
         """The weights as numbers, bits as +1 and -1."""
-        values = self.weights.values
+        return self._signed(self.weights.values)
+
+    def _signed(self, values: Array) -> Array:
+        """Stored values as weights: bits mean +1 and -1."""
         return 2 * values - np.int8(1) if self.weights.format == "bits" else values
 
     @cached_property

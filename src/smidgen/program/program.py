@@ -5,6 +5,7 @@ range. `run` is the definition of what every board computes. May import NumPy an
 """
 
 import html
+import math
 import os
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -16,7 +17,7 @@ import numpy.typing as npt
 
 from smidgen.errors import DataError, ModelFileError, ProgramError
 from smidgen.program import document, file
-from smidgen.program.checks import Array, require
+from smidgen.program.checks import Array, require, shown
 from smidgen.program.decide import NEAR_TIE, TASKS, Decide
 from smidgen.program.distance import Distance
 from smidgen.program.group import GroupReduce
@@ -159,7 +160,8 @@ class Program:
             )
         grouped = [index for index, step in enumerate(self.steps) if isinstance(step, GroupReduce)]
         require(grouped in ([], [len(self.steps) - 2]), "a Program has at most one GroupReduce, just before Decide")
-        outputs = 2 if self.decide.kind == "threshold" else self.n_outputs
+        n_outputs = self.n_outputs  # this runs every step's own proof
+        outputs = 2 if self.decide.kind == "threshold" else n_outputs
         _check_names(self.classes, outputs, "classes", (str, int, float, bool))
         _check_names(self.feature_names, self.n_features, "feature names", (str,))
 
@@ -181,7 +183,7 @@ class Program:
         parts = [values for _, values in self._batches(X)] or [self._no_rows()]
         scores = np.concatenate(parts)
         prediction = self.decide.run(scores)
-        return Result(scores.astype(np.int64) if self.arithmetic == "integer" else scores, prediction)
+        return Result(scores.astype(np.int64 if self.arithmetic == "integer" else np.float64), prediction)
 
     def scores(self, X: Any) -> Array:
         """The scores alone: int64 of an integer Program, float64 of a float32 one."""
@@ -196,7 +198,8 @@ class Program:
 
     def trace(self, X: Any) -> list[Array]:
         """What each step gives for these rows: the way to look inside, or to find where a board differs."""
-        values: Array = _rows(X, 0, len(_as_table(X)))
+        table = self._as_table(X)
+        values = _rows(table, 0, table.shape[0])
         seen = []
         for step in self.steps:
             values = step.run(values)
@@ -205,10 +208,10 @@ class Program:
 
     def near_ties(self, X: Any) -> npt.NDArray[np.bool_]:
         """Rows whose answer float32 rounding may change: a score, or a sign, too close to its rival to tell."""
-        table = _as_table(X)
+        table = self._as_table(X)
         if self.arithmetic == "integer":
-            return np.zeros(len(table), bool)
-        near = [self._near_ties(_rows(table, start, stop)) for start, stop in self._spans(len(table))]
+            return np.zeros(table.shape[0], bool)
+        near = [self._near_ties(_rows(table, start, stop)) for start, stop in self._spans(table.shape[0])]
         return np.concatenate(near) if near else np.zeros(0, bool)
 
     def _near_ties(self, values: Array) -> npt.NDArray[np.bool_]:
@@ -221,13 +224,15 @@ class Program:
             elif isinstance(step, GroupReduce):
                 magnitudes = step.magnitudes(magnitudes)
             values = step.run(values)
+        if self.signals[-1].kind == "integers":  # Hamming counts are exact: only their signs can differ
+            return near
         return near | self.decide.near_ties(values, magnitudes)
 
     def _batches(self, X: Any) -> Iterator[tuple[int, Array]]:
-        table = _as_table(X)
+        table = self._as_table(X)
         for start, stop in self._spans(table.shape[0]):
-            values = _rows(table, start, stop)
-            for step in self.steps[:-1]:
+            values = self.input.run(_rows(table, start, stop), first_row=start)
+            for step in self.steps[1:-1]:
                 values = step.run(values)
             yield start, values
 
@@ -235,6 +240,16 @@ class Program:
         widest = max(self.n_features, *(signal.width for signal in self.signals))
         size = max(16, BATCH_VALUES // widest)
         return ((start, min(start + size, n_rows)) for start in range(0, n_rows, size))
+
+    def _as_table(self, X: Any) -> Any:
+        """An array of two dimensions, as wide as the Program; sparse matrices become CSR, which has rows to take."""
+        try:
+            table = X.tocsr() if hasattr(X, "tocsr") else np.asarray(X)
+        except ValueError as error:
+            raise DataError(f"X is no table of numbers: {error}") from None
+        if len(table.shape) != 2 or table.shape[1] != self.n_features:
+            raise DataError(f"X has shape {tuple(table.shape)}; the Program takes rows of {self.n_features:,} numbers")
+        return table
 
     def _no_rows(self) -> Array:
         return np.zeros((0, self.n_outputs))
@@ -333,24 +348,24 @@ def _check_names(names: tuple[Name, ...] | None, n: int, what: str, types: tuple
         return
     require(len(names) == n, f"there are {len(names):,} {what} where {n:,} are needed")
     for name in names:
-        require(type(name) in types, f"{name!r} among the {what} is a {type(name).__name__}, which no file can hold")
-        require(name == name, f"a name among the {what} is NaN")  # noqa: PLR0124 - only NaN differs from itself
+        require(
+            type(name) in types, f"{shown(name)} among the {what} is a {type(name).__name__}, which no file can hold"
+        )
+        require(_fits_in_a_file(name), f"{shown(name)} among the {what} is no number or text that every file can hold")
+    require(len({type(name) for name in names}) == 1, f"the {what} are of different types; make all of them words")
     require(len(set(names)) == n, f"two of the {what} are the same")
 
 
-def _as_table(X: Any) -> Any:
-    """An array of two dimensions; sparse matrices stay sparse."""
-    table = X if hasattr(X, "toarray") else np.asarray(X)
-    if len(table.shape) != 2:
-        raise DataError(f"X has shape {tuple(table.shape)}; a Program takes rows of numbers, two dimensions")
-    return table
+def _fits_in_a_file(name: Name) -> bool:
+    """Finite numbers, integers of 64 bits, and text without half characters."""
+    if isinstance(name, float):
+        return math.isfinite(name)
+    if isinstance(name, str):
+        return name.isascii() or not any("\ud800" <= letter <= "\udfff" for letter in name)
+    return -(2**63) <= name < 2**63
 
 
-def _rows(X: Any, start: int, stop: int) -> Array:
+def _rows(table: Any, start: int, stop: int) -> Array:
     """Some rows as a dense array."""
-    table = _as_table(X)
-    if hasattr(table, "toarray"):
-        dense: Array = np.asarray(table[start:stop].toarray())
-        return dense
-    rows: Array = table[start:stop]
-    return rows
+    rows = table[start:stop]
+    return np.asarray(rows.toarray() if hasattr(rows, "toarray") else rows)

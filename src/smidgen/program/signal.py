@@ -45,7 +45,7 @@ class Interval:
             least, most = (-(1 << (bits - 1)), (1 << (bits - 1)) - 1) if signed else (0, (1 << bits) - 1)
             if least <= low and high <= most:
                 return bits
-        number = high if abs(high) >= abs(low) else low
+        number = high if high > most else low
         raise ProgramError(
             f"{what} can reach {number}, which no {ACCUMULATOR_BITS[-1]}-bit accumulator holds; use smaller weights"
         )

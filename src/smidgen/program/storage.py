@@ -10,6 +10,7 @@ A format says what one number is (`float32`, `int8`, `int4`, `bits`), a storage 
 Every row starts on a byte. A gap too long for its field is a largest gap with value 0. Imports only NumPy.
 """
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Literal, NamedTuple, Self, cast
@@ -18,7 +19,7 @@ import numpy as np
 import numpy.typing as npt
 
 from smidgen.errors import ProgramError
-from smidgen.program.checks import Array, choice, frozen, require
+from smidgen.program.checks import Array, choice, frozen, require, whole
 from smidgen.program.signal import MAX_DIMENSION
 
 Format = Literal["float32", "int8", "int4", "bits"]
@@ -41,6 +42,8 @@ PART_NAMES: dict[Storage, tuple[str, ...]] = {
     "gap8": ("counts", "gaps", "values"),
     "gap4": ("counts", "entries"),
 }
+
+BLOCK_VALUES = 1 << 16
 
 Parts = dict[str, Array]
 
@@ -86,14 +89,12 @@ class Matrix:
     @classmethod
     def unpack(cls, shape: tuple[int, int], format: Format, storage: Storage, parts: Parts) -> Self:  # noqa: A002
         """Take parts that may come from anywhere: refused unless they are to the byte what `pack` would write."""
-        rows, columns = shape
-        for side in shape:
-            require(1 <= side <= MAX_DIMENSION, f"a matrix of {rows} x {columns}: a side must be 1..{MAX_DIMENSION:,}")
+        rows, columns = (whole(side, 1, MAX_DIMENSION, "a side of a matrix") for side in shape)
         choice(storage, FORMATS.get(choice(format, tuple(FORMATS), "a matrix's format"), ()), "a matrix's storage")
         require(
             tuple(parts) == PART_NAMES[storage], f"a {storage} matrix has the parts {', '.join(PART_NAMES[storage])}"
         )
-        matrix = cls(shape, format, storage, {name: frozen(part) for name, part in parts.items()})
+        matrix = cls((rows, columns), format, storage, {name: frozen(part) for name, part in parts.items()})
         _require_canonical(matrix)
         return matrix
 
@@ -110,10 +111,18 @@ class Matrix:
     @cached_property
     def values(self) -> Array:
         """All numbers as a dense array: float32, or int8 for the other formats (bits as 0 and 1)."""
-        dense = np.zeros(self.shape, np.float32 if self.format == "float32" else np.int8)
-        dense[self.entries.row, self.entries.column] = self.entries.value
+        if self.storage == "dense":
+            dense = _dense_values(self)
+        else:
+            dense = np.zeros(self.shape, np.float32 if self.format == "float32" else np.int8)
+            dense[self.entries.row, self.entries.column] = self.entries.value
         dense.flags.writeable = False
         return dense
+
+    def row_blocks(self) -> Iterator[slice]:
+        """Rows, a few at a time: what a proof lays out at once, so that it takes no memory to speak of."""
+        step = max(1, BLOCK_VALUES // self.shape[1])
+        return (slice(start, start + step) for start in range(0, self.shape[0], step))
 
     @property
     def n_stored(self) -> int:
@@ -122,7 +131,7 @@ class Matrix:
 
     def describe(self) -> str:
         """Shape, format, storage and bytes in a few words."""
-        share = len(self.entries.row) / (self.shape[0] * self.shape[1])
+        share = self.n_stored / (self.shape[0] * self.shape[1])
         filled = "" if self.storage == "dense" else f", {100 * share:.3g} % filled"
         return f"{self.shape[0]:,} x {self.shape[1]:,} {self.format} {self.storage}{filled}, {self.n_bytes:,} bytes"
 
@@ -246,19 +255,22 @@ def _frozen_part(part: Array) -> Array:
 
 
 def _unpack_dense(matrix: Matrix) -> Entries:
+    row, column = np.nonzero(matrix.values)
+    return Entries(row, column, matrix.values[row, column])
+
+
+def _dense_values(matrix: Matrix) -> Array:
     rows, columns = matrix.shape
     if matrix.format == "bits":
         row_bytes = -(-columns // 8)
         packed = _part(matrix, "values", np.uint8, rows * row_bytes).reshape(rows, row_bytes)
-        dense = np.unpackbits(packed, axis=1, count=columns, bitorder="little").astype(np.int8)
-    elif matrix.format == "int4":
+        return np.unpackbits(packed, axis=1, count=columns, bitorder="little").view(np.int8)
+    if matrix.format == "int4":
         row_bytes = (columns + 1) // 2
         packed = _part(matrix, "values", np.uint8, rows * row_bytes).reshape(rows, row_bytes)
-        dense = np.stack((packed & 15, packed >> 4), axis=2).reshape(rows, -1)[:, :columns].astype(np.int8) - np.int8(8)
-    else:
-        dense = _part(matrix, "values", _value_dtype(matrix), rows * columns).reshape(rows, columns)
-    row, column = np.nonzero(dense)
-    return Entries(row, column, dense[row, column])
+        both = np.stack((packed & 15, packed >> 4), axis=2).reshape(rows, -1)
+        return both[:, :columns].astype(np.int8) - np.int8(8)
+    return _part(matrix, "values", _value_dtype(matrix), rows * columns).reshape(rows, columns)
 
 
 def _unpack_bitmap(matrix: Matrix) -> Entries:
@@ -266,7 +278,9 @@ def _unpack_bitmap(matrix: Matrix) -> Entries:
     row_bytes = -(-columns // 8)
     bitmap = _part(matrix, "bitmap", np.uint8, rows * row_bytes).reshape(rows, row_bytes)
     row, column = np.nonzero(np.unpackbits(bitmap, axis=1, count=columns, bitorder="little"))
-    return Entries(row, column, _row_values(matrix, row))
+    value = _row_values(matrix, row)
+    kept = value != 0
+    return Entries(row[kept], column[kept], value[kept])
 
 
 def _unpack_gap8(matrix: Matrix) -> Entries:
@@ -334,13 +348,13 @@ def _from_gaps(matrix: Matrix, row: npt.NDArray[np.int64], gap: npt.NDArray[np.i
 
 def _require_canonical(matrix: Matrix) -> None:
     """Padding that is not 0, a filler where none is needed, a stored zero: refused, since two files would mean one."""
-    entries = matrix.entries
-    if matrix.format == "float32":
-        require(bool(np.isfinite(entries.value).all()), "a matrix has an entry that is not a finite number")
-    if matrix.storage == "dense":
+    dense = matrix.storage == "dense"
+    finite = np.isfinite(matrix.values if dense else matrix.entries.value)
+    require(bool(finite.all()), "a matrix has an entry that is not a finite number")
+    if dense:
         expected = {"values": _frozen_part(_pack_dense(matrix.values, matrix.format))}
     else:
-        expected = _pack_sparse(entries, matrix.shape, matrix.format, matrix.storage)
+        expected = _pack_sparse(matrix.entries, matrix.shape, matrix.format, matrix.storage)
     same = all(
         np.array_equal(part.view(np.uint8), expected[name].view(np.uint8)) for name, part in matrix.parts.items()
     )
