@@ -1,0 +1,135 @@
+"""What every estimator shares with scikit-learn: checked rows, encoded classes, weights, a split for fit's own choices.
+
+Functions, and one small base class for classifiers whose `predict` is their Program's answer. May import scikit-learn
+(its private names by way of `sklearn_private`) and `smidgen.program`.
+"""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+from sklearn.utils import check_random_state, compute_class_weight
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import validate_data
+
+from smidgen.errors import DataError
+from smidgen.models.clusters import distinct_rows
+from smidgen.models.sklearn_private import check_sample_weight
+
+_ROWS_AT_ONCE = 8192  # of a sparse table, which is made dense block by block
+
+
+@dataclass(frozen=True)
+class TrainingRows:
+    """Rows that count: checked, encoded, none of weight zero."""
+
+    X: NDArray  # (n, d) integers, or float32
+    y: NDArray[np.intp]  # (n,) index into classes
+    weight: NDArray[np.float64]  # (n,) all above 0
+    classes: NDArray  # (L,) sorted names, at least two
+
+    def take(self, index: NDArray) -> "TrainingRows":
+        """Return some of the rows, with the same classes."""
+        return TrainingRows(self.X[index], self.y[index], self.weight[index], self.classes)
+
+
+def training_rows(
+    estimator: Any, X: Any, y: Any, sample_weight: Any = None, class_weight: Any = None
+) -> TrainingRows:
+    """Check what `fit` was given and return the rows that count.
+
+    Parameters
+    ----------
+    estimator : estimator
+        Gets `n_features_in_`, and `feature_names_in_` where the columns have names.
+    X : array-like or sparse matrix, shape (n, d)
+        Integers stay integers; floats become float32.
+    y : array-like, shape (n,)
+    sample_weight : array-like, shape (n,), optional
+        Rows of weight zero are dropped before anything else looks at them.
+    class_weight : dict, "balanced" or None
+        Multiplies the sample weights; "balanced" counts total weight, not rows.
+    """
+    X, y = validate_data(estimator, X, y, accept_sparse="csr", dtype="numeric")
+    check_classification_targets(y)
+    weight = check_sample_weight(sample_weight, X, dtype=np.float64, ensure_non_negative=True)
+    counts = weight > 0
+    classes, encoded = np.unique(y[counts], return_inverse=True)
+    if len(classes) < 2:
+        what = f"only one class, {classes[0].item()!r}" if len(classes) else "no class, as every row weighs nothing"
+        raise DataError(f"y holds {what}: a classifier needs rows of at least two classes")
+    rows = as_numbers(X[counts], estimator)
+    return TrainingRows(rows, encoded, _weigh_classes(weight[counts], y[counts], classes, class_weight), classes)
+
+
+def _weigh_classes(weight: NDArray, y: NDArray, classes: NDArray, class_weight: Any) -> NDArray[np.float64]:
+    if class_weight is None:
+        return weight
+    of_class = compute_class_weight(class_weight, classes=classes, y=y, sample_weight=weight)
+    return weight * of_class[np.searchsorted(classes, y)]
+
+
+def rows_to_predict(estimator: Any, X: Any) -> NDArray | sparse.csr_matrix:
+    """Check what a fitted estimator shall answer for; a sparse table stays sparse."""
+    return validate_data(estimator, X, accept_sparse="csr", dtype="numeric", reset=False)
+
+
+def as_numbers(X: Any, estimator: Any) -> NDArray:
+    """Return a dense table of integers as they are, or of float32; refuse what float32 cannot hold."""
+    X = X.toarray() if sparse.issparse(X) else np.asarray(X)
+    if X.dtype == bool:
+        return X.astype(np.uint8)
+    if X.dtype.kind in "iu" or X.dtype == np.float32:
+        return X
+    with np.errstate(over="ignore", under="ignore"):
+        narrow = X.astype(np.float32)
+    if not np.isfinite(narrow).all():
+        row, column = np.argwhere(~np.isfinite(narrow))[0]
+        names = getattr(estimator, "feature_names_in_", None)
+        name = f"column {column}" if names is None else f"column {names[column]!r}"
+        raise DataError(
+            f"row {row}, {name} of X holds {X[row, column]:g}, more than a float32 can hold: use a larger unit for it"
+        )
+    return narrow
+
+
+def blocks_of_rows(X: Any) -> list[Any]:
+    """Cut a sparse table into blocks that may be made dense one at a time; a dense one stays whole."""
+    step = _ROWS_AT_ONCE if sparse.issparse(X) else max(X.shape[0], 1)
+    return [X[start : start + step] for start in range(0, X.shape[0], step)]
+
+
+def seed_of(random_state: Any) -> int:
+    """Turn scikit-learn's `random_state` (None, an int or a generator, which moves on) into one seed."""
+    return int(check_random_state(random_state).randint(np.iinfo(np.int32).max))
+
+
+def merge_repeated(rows: TrainingRows) -> TrainingRows:
+    """Merge repeated rows of one class into one that carries their weight, in an order that no shuffling changes.
+
+    So weights mean repetition by construction: whatever is computed from the result cannot tell a row of weight two
+    from a row given twice.
+    """
+    marks = rows.y.astype(np.uint32).view(np.uint8).reshape(len(rows.y), 4)
+    values = np.ascontiguousarray(rows.X + np.zeros(1, rows.X.dtype))
+    keys = np.hstack([values.view(np.uint8).reshape(len(values), -1), marks])
+    first, weight, _ = distinct_rows(keys, rows.weight)
+    return TrainingRows(values[first], rows.y[first], weight, rows.classes)
+
+
+def hold_out(rows: TrainingRows, seed: int, share: float = 0.25) -> tuple[TrainingRows, TrainingRows]:
+    """Split training rows for fit's own choices: rows to learn from, and rows to choose by.
+
+    Stratified: of every class the share, rounded down, is held out, so a class always keeps a row to learn from.
+    Where all classes are too small to spare one, the rows to choose by are the rows to learn from.
+    """
+    draw = np.random.default_rng(seed)
+    held = np.zeros(len(rows.y), dtype=bool)
+    for label in range(len(rows.classes)):
+        members = np.flatnonzero(rows.y == label)
+        held[draw.permutation(members)[: int(share * len(members))]] = True
+    if not held.any():
+        return rows, rows
+    return rows.take(np.flatnonzero(~held)), rows.take(np.flatnonzero(held))
