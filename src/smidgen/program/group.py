@@ -12,6 +12,8 @@ from smidgen.program import arith
 from smidgen.program.checks import Array, choice, real, require, vector, whole
 from smidgen.program.signal import Interval, Signal, received
 
+INT32 = (-(2**31), 2**31 - 1)
+
 
 @dataclass(frozen=True, eq=False)
 class GroupReduce:
@@ -46,10 +48,16 @@ class GroupReduce:
         object.__setattr__(self, "counts", counts)
         if self.floor is not None:
             require(self.operation == "max", "GroupReduce's floor goes with max alone")
-            object.__setattr__(self, "floor", real(self.floor, "GroupReduce's floor"))
+            object.__setattr__(self, "floor", self._checked_floor(self.floor))
         elif not counts.all():
             empty = int(np.flatnonzero(counts == 0)[0])
             require(False, f"class {empty} of GroupReduce has no entries; it needs a floor")
+
+    @staticmethod
+    def _checked_floor(floor: object) -> float:
+        if isinstance(floor, (int, np.integer)):
+            return whole(floor, *INT32, "GroupReduce's floor")
+        return real(floor, "GroupReduce's floor")
 
     @property
     def n_outputs(self) -> int:
@@ -61,8 +69,10 @@ class GroupReduce:
         incoming = received(incoming, ("integers", "float32"), "GroupReduce", int(self.counts.sum(dtype=np.int64)))
         if incoming.range is None:
             return Signal("float32", self.n_outputs)
-        floor = None if self.floor is None else whole(int(self.floor), -(2**31), 2**31 - 1, "GroupReduce's floor")
-        require(floor == self.floor, f"GroupReduce's floor is {self.floor}; among integers it must be whole")
+        require(
+            self.floor is None or isinstance(self.floor, int),
+            f"GroupReduce's floor is {self.floor}; among integers it must be whole",
+        )
         counts = self.counts.tolist()
         low, high = (
             arith.group_reduce(np, ends[None, :].astype(np.float64), counts, self.operation, self.floor)[0]
@@ -72,6 +82,8 @@ class GroupReduce:
 
     def run(self, values: Array) -> Array:
         """Rows of entries → rows of class winners."""
+        if self.floor is not None:
+            values = values.astype(np.float64)  # a floor may be wider than what float32 holds exactly
         return arith.group_reduce(np, values, self.counts.tolist(), self.operation, self.floor)
 
     def magnitudes(self, values: Array) -> Array:
