@@ -10,15 +10,46 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
-from sklearn.utils import check_random_state, compute_class_weight
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.utils import Tags, check_random_state, compute_class_weight
 from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import validate_data
+from sklearn.utils.validation import check_is_fitted, validate_data
 
 from smidgen.errors import DataError
 from smidgen.models.clusters import distinct_rows
 from smidgen.models.sklearn_private import check_sample_weight
+from smidgen.program import Program, Result
 
-_ROWS_AT_ONCE = 8192  # of a sparse table, which is made dense block by block
+
+class ProgramClassifier(ClassifierMixin, BaseEstimator):
+    """A classifier whose `fit` leaves `classes_` and `program_`, and whose `predict` is that Program's answer."""
+
+    classes_: NDArray
+    program_: Program
+
+    def predict(self, X: Any) -> NDArray:
+        """Predict a class for every row: what Python says here is what the board will say.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix, shape (n, d)
+            Raw numbers, as in `fit`; what the sensor's type cannot hold is rounded and clipped to it.
+
+        Returns
+        -------
+        y : array, shape (n,)
+        """
+        prediction = self._answer(X).prediction
+        return self.classes_[prediction]
+
+    def _answer(self, X: Any) -> Result:
+        check_is_fitted(self)
+        return self.program_.run(validate_data(self, X, accept_sparse="csr", dtype="numeric", reset=False))
+
+    def __sklearn_tags__(self) -> Tags:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        return tags
 
 
 @dataclass(frozen=True)
@@ -35,9 +66,7 @@ class TrainingRows:
         return TrainingRows(self.X[index], self.y[index], self.weight[index], self.classes)
 
 
-def training_rows(
-    estimator: Any, X: Any, y: Any, sample_weight: Any = None, class_weight: Any = None
-) -> TrainingRows:
+def training_rows(estimator: Any, X: Any, y: Any, sample_weight: Any = None, class_weight: Any = None) -> TrainingRows:
     """Check what `fit` was given and return the rows that count.
 
     Parameters
@@ -58,8 +87,8 @@ def training_rows(
     counts = weight > 0
     classes, encoded = np.unique(y[counts], return_inverse=True)
     if len(classes) < 2:
-        what = f"only one class, {classes[0].item()!r}" if len(classes) else "no class, as every row weighs nothing"
-        raise DataError(f"y holds {what}: a classifier needs rows of at least two classes")
+        only = classes.tolist()[0]
+        raise DataError(f"y holds only one class, {only!r}: a classifier needs rows of at least two classes")
     rows = as_numbers(X[counts], estimator)
     return TrainingRows(rows, encoded, _weigh_classes(weight[counts], y[counts], classes, class_weight), classes)
 
@@ -69,11 +98,6 @@ def _weigh_classes(weight: NDArray, y: NDArray, classes: NDArray, class_weight: 
         return weight
     of_class = compute_class_weight(class_weight, classes=classes, y=y, sample_weight=weight)
     return weight * of_class[np.searchsorted(classes, y)]
-
-
-def rows_to_predict(estimator: Any, X: Any) -> NDArray | sparse.csr_matrix:
-    """Check what a fitted estimator shall answer for; a sparse table stays sparse."""
-    return validate_data(estimator, X, accept_sparse="csr", dtype="numeric", reset=False)
 
 
 def as_numbers(X: Any, estimator: Any) -> NDArray:
@@ -95,10 +119,10 @@ def as_numbers(X: Any, estimator: Any) -> NDArray:
     return narrow
 
 
-def blocks_of_rows(X: Any) -> list[Any]:
-    """Cut a sparse table into blocks that may be made dense one at a time; a dense one stays whole."""
-    step = _ROWS_AT_ONCE if sparse.issparse(X) else max(X.shape[0], 1)
-    return [X[start : start + step] for start in range(0, X.shape[0], step)]
+def feature_names(estimator: Any) -> tuple[str, ...] | None:
+    """Return the columns' names for a Program, if they have any and no two are the same."""
+    names = tuple(map(str, getattr(estimator, "feature_names_in_", ())))
+    return names if names and len(set(names)) == len(names) else None
 
 
 def seed_of(random_state: Any) -> int:
