@@ -49,7 +49,7 @@ def largest_that_fits(n_bytes_of: Callable[[int], int], budget: int, least: int,
     Parameters
     ----------
     n_bytes_of : callable, count → bytes
-        Never falls as the count grows; called about log2(most - least) times.
+        Never falls as the count grows; never asked for more than twice what fits.
 
     Examples
     --------
@@ -58,7 +58,11 @@ def largest_that_fits(n_bytes_of: Callable[[int], int], budget: int, least: int,
     """
     if n_bytes_of(least) > budget:
         return None
-    while least < most:
-        middle = (least + most + 1) // 2
-        least, most = (middle, most) if n_bytes_of(middle) <= budget else (least, middle - 1)
-    return least
+    fits, too_many = least, most + 1
+    while too_many - fits > 1:
+        middle = min(2 * fits, (fits + too_many) // 2)
+        if n_bytes_of(middle) <= budget:
+            fits = middle
+        else:
+            too_many = middle
+    return fits

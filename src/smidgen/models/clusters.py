@@ -60,9 +60,9 @@ def cluster_centres(rows: NDArray, weight: NDArray, n_clusters: int, seed: int, 
 
     Examples
     --------
-    >>> cluster_centres(np.array([[1.0], [1.0], [4.0]]), np.ones(3), n_clusters=5, seed=0)
-    array([[1.],
-           [4.]])
+    >>> cluster_centres(np.array([[4.0], [4.0], [1.0]]), np.ones(3), n_clusters=5, seed=0)
+    array([[4.],
+           [1.]])
     """
     rows, weight = rows[weight > 0].astype(np.float64, copy=False), weight[weight > 0]
     first, weight, _ = distinct_rows(rows, weight)

@@ -17,6 +17,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from smidgen.errors import DataError
 from smidgen.models.clusters import distinct_rows
+from smidgen.models.scaling import raw_type
 from smidgen.models.sklearn_private import check_sample_weight
 from smidgen.program import Program, Result
 
@@ -56,7 +57,7 @@ class ProgramClassifier(ClassifierMixin, BaseEstimator):
 class TrainingRows:
     """Rows that count: checked, encoded, none of weight zero."""
 
-    X: NDArray  # (n, d) integers, or float32
+    X: NDArray  # (n, d) uint8, int8, int16 or float32: the narrowest that holds every value
     y: NDArray[np.intp]  # (n,) index into classes
     weight: NDArray[np.float64]  # (n,) all above 0
     classes: NDArray  # (L,) sorted names, at least two
@@ -74,7 +75,7 @@ def training_rows(estimator: Any, X: Any, y: Any, sample_weight: Any = None, cla
     estimator : estimator
         Gets `n_features_in_`, and `feature_names_in_` where the columns have names.
     X : array-like or sparse matrix, shape (n, d)
-        Integers stay integers; floats become float32.
+        Becomes what a sensor gives: whole numbers the narrowest integers, floats or not; all others float32.
     y : array-like, shape (n,)
     sample_weight : array-like, shape (n,), optional
         Rows of weight zero are dropped before anything else looks at them.
@@ -84,39 +85,42 @@ def training_rows(estimator: Any, X: Any, y: Any, sample_weight: Any = None, cla
     X, y = validate_data(estimator, X, y, accept_sparse="csr", dtype="numeric")
     check_classification_targets(y)
     weight = check_sample_weight(sample_weight, X, dtype=np.float64, ensure_non_negative=True)
-    counts = weight > 0
+    counts = np.flatnonzero(weight > 0)
+    if not len(counts):
+        raise DataError("sample_weight is zero for every row: give some rows, of at least two classes, a weight")
     classes, encoded = np.unique(y[counts], return_inverse=True)
     if len(classes) < 2:
         only = classes.tolist()[0]
         raise DataError(f"y holds only one class, {only!r}: a classifier needs rows of at least two classes")
-    rows = as_numbers(X[counts], estimator)
-    return TrainingRows(rows, encoded, _weigh_classes(weight[counts], y[counts], classes, class_weight), classes)
+    weight = weight[counts] * _class_weights(class_weight, classes, encoded, weight[counts])[encoded]
+    return TrainingRows(_as_sensed(X[counts], counts, estimator), encoded, weight, classes)
 
 
-def _weigh_classes(weight: NDArray, y: NDArray, classes: NDArray, class_weight: Any) -> NDArray[np.float64]:
-    if class_weight is None:
-        return weight
-    of_class = compute_class_weight(class_weight, classes=classes, y=y, sample_weight=weight)
-    return weight * of_class[np.searchsorted(classes, y)]
+def _class_weights(class_weight: Any, classes: NDArray, encoded: NDArray, weight: NDArray) -> NDArray[np.float64]:
+    if isinstance(class_weight, str) and class_weight == "balanced":
+        return weight.sum() / (len(classes) * np.bincount(encoded, weights=weight))
+    of_class = compute_class_weight(class_weight, classes=classes, y=classes[encoded])
+    if not (of_class > 0).all():
+        least = classes.tolist()[of_class.argmin()]
+        raise DataError(f"class_weight gives class {least!r} {of_class.min():g}: leave its rows out, or weigh them")
+    return of_class
 
 
-def as_numbers(X: Any, estimator: Any) -> NDArray:
-    """Return a dense table of integers as they are, or of float32; refuse what float32 cannot hold."""
+def _as_sensed(X: Any, numbers: NDArray, estimator: Any) -> NDArray:
+    """Make rows dense, in the narrowest type of a sensor that gives them; refuse what float32 cannot hold."""
     X = X.toarray() if sparse.issparse(X) else np.asarray(X)
-    if X.dtype == bool:
-        return X.astype(np.uint8)
-    if X.dtype.kind in "iu" or X.dtype == np.float32:
-        return X
+    raw = raw_type(X)
     with np.errstate(over="ignore", under="ignore"):
-        narrow = X.astype(np.float32)
-    if not np.isfinite(narrow).all():
-        row, column = np.argwhere(~np.isfinite(narrow))[0]
+        sensed = X.astype(raw)
+    if not np.isfinite(sensed).all():
+        row, column = np.argwhere(~np.isfinite(sensed))[0]
         names = getattr(estimator, "feature_names_in_", None)
         name = f"column {column}" if names is None else f"column {names[column]!r}"
         raise DataError(
-            f"row {row}, {name} of X holds {X[row, column]:g}, more than a float32 can hold: use a larger unit for it"
+            f"row {numbers[row]}, {name} of X holds {X[row, column]:g}, more than a float32 can hold: "
+            "use a larger unit for it"
         )
-    return narrow
+    return sensed
 
 
 def feature_names(estimator: Any) -> tuple[str, ...] | None:

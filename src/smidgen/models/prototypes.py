@@ -83,11 +83,11 @@ class PrototypeClassifier(plumbing.ProgramClassifier):
     Examples
     --------
     >>> from sklearn.datasets import load_digits
-    >>> from smidgen.models.prototypes import PrototypeClassifier
+    >>> from smidgen import PrototypeClassifier
     >>> X, y = load_digits(return_X_y=True)
     >>> model = PrototypeClassifier(budget="1kB", random_state=0).fit(X[:1200], y[:1200])
     >>> model.program_.cost().model_bytes
-    970
+    1002
     >>> bool(model.score(X[1200:], y[1200:]) > 0.85)
     True
     """

@@ -54,6 +54,8 @@ def raw_type(X: NDArray) -> str:
     >>> raw_type(np.array([[0.0, 16.0]])), raw_type(np.array([[-1, 300]])), raw_type(np.array([[0.5]]))
     ('uint8', 'int16', 'float32')
     """
+    if X.dtype == bool:
+        return "uint8"
     if X.dtype.kind == "f" and (np.rint(X) != X).any():
         return "float32"
     for name, (low, high) in RAW_LIMITS.items():
@@ -74,8 +76,7 @@ def candidate_inputs(X: NDArray, weight: NDArray, trusted_range: tuple[int, int]
     """
     raw, n_features = raw_type(X), X.shape[1]
     if trusted_range is not None:
-        _require_trusted(X, raw, trusted_range)
-        return [Input(raw, n_features, trusted_range=trusted_range)]
+        return [_trusting_input(X, raw, trusted_range)]
     ranges = feature_ranges(X, weight)
     kinds = [
         Input(raw, n_features) if raw == "uint8" else _scaled(raw, ranges, own_offset=False, own_shift=False),
@@ -102,7 +103,7 @@ def candidate_float_inputs(X: NDArray, weight: NDArray) -> list[Input]:
     constant = X.min(axis=0) == X.max(axis=0)
     multiplier = np.where(constant, 0, 1 / np.where(constant, 1, np.maximum(deviation, 1e-38)))
     standardised = Input(raw, n_features, output="float32", multiplier=multiplier.astype(np.float32))
-    largest = np.abs(X).max(initial=0)
+    largest = max(abs(float(X.min())), abs(float(X.max())))
     as_they_are = [Input(raw, n_features, output="float32")] if largest == 0 or 1e-15 < largest < 1e15 else []
     return [*as_they_are, standardised]
 
@@ -131,7 +132,7 @@ def best_candidate(candidates: Sequence[Candidate], accuracy: Callable[[Candidat
         return candidates[0]
     accuracies = np.array([accuracy(candidate) for candidate in candidates])
     best = accuracies.max()
-    enough = best - np.sqrt(best * (1 - best) / n_rows)
+    enough = best - np.sqrt(max(best * (1 - best), 0) / n_rows)
     return candidates[int((accuracies >= enough).argmax())]
 
 
@@ -165,13 +166,15 @@ def raw_values(scaling: Input, outputs: NDArray) -> NDArray[np.float64]:
     return offset + (outputs * 2.0**shift + (2.0**shift - 1) / 2) / scaling.multiplier
 
 
-def _require_trusted(X: NDArray, raw: str, trusted_range: tuple[int, int]) -> None:
+def _trusting_input(X: NDArray, raw: str, trusted_range: tuple[int, int]) -> Input:
+    scaling = Input("uint8", X.shape[1], trusted_range=trusted_range)
     low, high = trusted_range
     if raw != "uint8" or X.min() < low or X.max() > high:
         raise UsageError(
             f"trusted_range is {low}..{high}, but the training rows are {raw} numbers in {X.min():g}..{X.max():g}: "
             "name a range of whole numbers that holds them, or leave it out"
         )
+    return scaling
 
 
 def _scaled(raw: str, ranges: Ranges, *, own_offset: bool, own_shift: bool) -> Input:
@@ -182,12 +185,12 @@ def _scaled(raw: str, ranges: Ranges, *, own_offset: bool, own_shift: bool) -> I
     offset = np.maximum(ends.least, ends.high - np.ldexp(256.0, exponent) + unit)  # what has room is not clipped
     if own_shift and not own_offset:
         exponent = _exponents(ranges.high - offset + unit, raw)
-    constant = ranges.least == ranges.largest
+    # what is constant, or wholly below a shared offset, says nothing: coarsest, it goes unheard even if it stirs later
+    silent = own_shift & ((ranges.least == ranges.largest) | (ranges.high <= offset))
     if raw in RAW_LIMITS:
-        # a constant feature says nothing: at the largest shift it goes unheard even where it stirs later
-        shift = np.where(constant & own_shift, LARGEST_SHIFT, exponent)
+        shift = np.where(silent, LARGEST_SHIFT, exponent)
         return Input(raw, len(shift), offset=_shared_or_each(offset, "int16"), shift=_shared_or_each(shift, "uint8"))
-    base, nibbles = _base_and_nibbles(-exponent, constant)
+    base, nibbles = _base_and_nibbles(-exponent, silent)
     return Input(
         raw,
         len(nibbles),
@@ -199,18 +202,17 @@ def _scaled(raw: str, ranges: Ranges, *, own_offset: bool, own_shift: bool) -> I
 
 def _levelled(raw: str, ranges: Ranges) -> Input:
     """`((x - o) * m) >> s`: bring every range to all of 0..255, small ones too."""
-    constant = ranges.least == ranges.largest
-    mantissa, exponent = np.frexp(np.maximum(ranges.high - ranges.low, 1))
-    shift = np.where(
-        constant, LARGEST_SHIFT, np.maximum(exponent - 1 - (mantissa == 0.5), 0)
-    )  # the span is in 2^s..2^(s+1)
-    multiplier = np.where(constant, 1, np.clip(256 * 2.0**shift // (ranges.high - ranges.low + constant), 1, 255))
+    silent = ranges.least == ranges.largest
+    span = np.where(silent, 1, ranges.high - ranges.low)
+    mantissa, exponent = np.frexp(span)
+    shift = np.maximum(exponent - 1 - (mantissa == 0.5), 0)  # 2^s < span <= 2^(s + 1), so m is in 128..255
+    multiplier = np.where(silent, 1, np.minimum(256 * 2.0**shift // span, 255)).astype(np.uint8)
     return Input(
         raw,
-        len(shift),
+        len(span),
         offset=_shared_or_each(ranges.low, "int16"),
-        multiplier=multiplier.astype(np.uint8),
-        shift=_shared_or_each(shift, "uint8"),
+        multiplier=1 if (multiplier == 1).all() else multiplier,
+        shift=_shared_or_each(np.where(silent, LARGEST_SHIFT, shift), "uint8"),
     )
 
 
@@ -221,17 +223,20 @@ def _exponents(spans: NDArray, raw: str) -> NDArray[np.int64]:
     return np.clip(exponent, 0, LARGEST_SHIFT) if raw in RAW_LIMITS else exponent
 
 
-def _base_and_nibbles(exponents: NDArray[np.int64], constant: NDArray) -> tuple[int, NDArray[np.int64]]:
+def _base_and_nibbles(exponents: NDArray[np.int64], silent: NDArray[np.bool_]) -> tuple[int, NDArray[np.int64]]:
     """The base for which 16 exponents from it on cost the features least, and each feature's step above it.
 
-    Below its own exponent a feature loses a bit of its eight for every step; above it, twice as much, as it saturates.
+    What is counted is about the share of a feature's variance that is lost: below its own exponent a feature has a bit
+    less for every step, and the rounding error's variance is four times as large; above it, its values saturate.
     """
-    bases = np.arange(exponents.min(), exponents.max() + 1)[:, None]
-    above = np.maximum(exponents - (bases + LARGEST_SHIFT), 0)
-    below = np.maximum(bases - exponents, 0)
-    lost = np.minimum(above + 2 * below, 8)[:, ~constant].sum(axis=1)
+    heard = exponents[~silent] if not silent.all() else np.zeros(1, np.int64)
+    bases = np.arange(heard.min(), heard.max() + 1)[:, None]
+    too_coarse = np.maximum(heard - (bases + LARGEST_SHIFT), 0)
+    too_fine = np.maximum(bases - heard, 0)
+    rounded, clipped = 4.0 ** (too_coarse - 8), np.where(too_fine > 0, 4.0 ** np.minimum(too_fine - 2, 0), 0)
+    lost = np.minimum(rounded + clipped, 1).sum(axis=1)
     base = int(np.clip(bases[lost.argmin(), 0], LEAST_BASE, LARGEST_BASE))
-    return base, np.where(constant, 0, np.clip(exponents - base, 0, LARGEST_SHIFT))
+    return base, np.where(silent, 0, np.clip(exponents - base, 0, LARGEST_SHIFT))
 
 
 def _shared_or_each(values: NDArray, dtype: str) -> Any:
