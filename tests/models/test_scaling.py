@@ -199,6 +199,7 @@ def test_float_inputs():
     np.testing.assert_allclose(standardised.run(X).std(axis=0), [1, 1, 0], rtol=1e-5)
     restored = raw_values(standardised, standardised.run(X))
     np.testing.assert_allclose(restored[:, :2], X[:, :2].astype(np.float32), rtol=1e-6)
+    assert (raw_values(standardised, standardised.run(X), X.min(axis=0), X.max(axis=0))[:, 2] == 4).all()
 
 
 @pytest.mark.parametrize("scale", [1e-25, 1e25])

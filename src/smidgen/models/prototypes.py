@@ -146,8 +146,8 @@ class PrototypeClassifier(plumbing.ProgramClassifier):
 
         points, counts = _prototypes(rows, plan, seed, self.n_init)
         self.program_ = _program(plan, points, counts, rows.classes, plumbing.feature_names(self))
-        raw_points = scaling.raw_values(plan.scaling, _stored_points(self.program_))
-        self.prototypes_ = np.clip(raw_points, rows.X.min(axis=0), rows.X.max(axis=0))
+        ends = rows.X.min(axis=0), rows.X.max(axis=0)
+        self.prototypes_ = scaling.raw_values(plan.scaling, _stored_points(self.program_), *ends)
         self.prototype_classes_ = np.repeat(rows.classes, counts)
         self.classes_ = rows.classes
         return self

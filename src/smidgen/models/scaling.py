@@ -149,21 +149,35 @@ def feature_ranges(X: NDArray, weight: NDArray, tail: float = TAIL) -> Ranges:
     return Ranges(least, np.where(rare, least, low), np.where(rare, largest, high), largest)
 
 
-def raw_values(scaling: Input, outputs: NDArray) -> NDArray[np.float64]:
-    """Return the raw numbers in the middle of what becomes these outputs of an Input.
+def raw_values(
+    scaling: Input, outputs: NDArray, least: NDArray | float = -np.inf, largest: NDArray | float = np.inf
+) -> NDArray[np.float64]:
+    """Return raw numbers that become these outputs of an Input: the middle ones, moved towards a range if given.
+
+    Parameters
+    ----------
+    scaling : Input
+    outputs : array, shape (n, d)
+    least, largest : array, shape (d,), optional
+        The range of each feature: an output may stand for many raw numbers, of which some never occur.
 
     Examples
     --------
-    >>> raw_values(Input("int16", 1, offset=1000, shift=2), np.array([[3.0]]))
-    array([[1013.5]])
+    >>> scaling = Input("int16", 1, offset=1000, shift=2)
+    >>> raw_values(scaling, np.array([[3.0]])), raw_values(scaling, np.array([[3.0]]), largest=1010.0)
+    (array([[1013.5]]), array([[1012.]]))
     """
-    offset, shift = np.asarray(scaling.offset, np.float64), np.asarray(scaling.shift, np.int64)
+    shift, multiplier = np.asarray(scaling.shift, np.int64), np.asarray(scaling.multiplier, np.float64)
     if scaling.output == "float32":
-        multiplier = np.asarray(scaling.multiplier, np.float64)
-        return offset + outputs / np.where(multiplier == 0, 1, multiplier)
+        heard = multiplier != 0
+        exact = scaling.offset + outputs / np.where(heard, multiplier, 1)
+        return np.where(heard, exact, np.clip(scaling.offset, least, largest))
     if scaling.raw == "float32":
-        return offset + (outputs + 0.5) * np.ldexp(1.0, -(scaling.base + shift))
-    return offset + (outputs * 2.0**shift + (2.0**shift - 1) / 2) / scaling.multiplier
+        step = width = np.ldexp(1.0, -(scaling.base + shift))
+    else:
+        step, width = 2.0**shift / multiplier, (2.0**shift - 1) / multiplier
+    start = scaling.offset + outputs * step
+    return np.clip(np.clip(start + width / 2, least, largest), start, start + width)
 
 
 def _trusting_input(X: NDArray, raw: str, trusted_range: tuple[int, int]) -> Input:
