@@ -35,7 +35,8 @@ def nearest(X, points, owner):
 @pytest.mark.parametrize("weight_format", FORMATS)
 def test_predicts_the_nearest_prototype(weight_format, digits):
     X, X_test, y, _ = digits
-    model = PrototypeClassifier(25, weight_format=weight_format, random_state=0).fit(X, y)
+    trusted_range = None if weight_format == "float32" else (0, 16)  # so that distances are those of raw rows
+    model = PrototypeClassifier(25, weight_format=weight_format, trusted_range=trusted_range, random_state=0).fit(X, y)
     answers, distances = nearest(X_test[:80], model.prototypes_, model.prototype_classes_)
     np.testing.assert_array_equal(model.predict(X_test[:80]), answers)
     np.testing.assert_allclose(-model.decision_function(X_test[:80]), distances, rtol=1e-5)  # float32 points
@@ -170,13 +171,10 @@ def test_another_seed_another_model(digits):
 
 
 def test_trusted_range(digits):
-    X, X_test, y, _ = digits
+    X, X_test, y, y_test = digits
     model = PrototypeClassifier(20, trusted_range=(0, 16), random_state=0).fit(X, y)
     assert model.program_.input.trusted_range == (0, 16)
-    plain = PrototypeClassifier(20, weight_format="int4", random_state=0).fit(X, y)
-    np.testing.assert_array_equal(
-        model.set_params(weight_format="int4").fit(X, y).predict(X_test), plain.predict(X_test)
-    )
+    assert model.score(X_test, y_test) > 0.85
     with pytest.raises(DataError, match=r"is 17; the Program trusts in 0..16"):
         model.predict(np.full((1, 64), 17))
     with pytest.raises(UsageError, match=r"trusted_range is 0..15"):
@@ -220,7 +218,8 @@ def test_allotment():
 )
 def test_int4_grid_covers_what_is_used(low, high, start, shift):
     step = 1 << shift
-    assert _int4_grid(np.arange(low, high + 1, step)) == (start, shift)
+    used = np.arange(low, high + 1, step)
+    assert _int4_grid(np.column_stack([used, np.full(len(used), 255)])) == (start, shift)  # all agree on the 255
 
 
 def test_int4_grid_by_brute_force():

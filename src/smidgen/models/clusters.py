@@ -74,4 +74,4 @@ def cluster_centres(rows: NDArray, weight: NDArray, n_clusters: int, seed: int, 
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)  # near-equal rows may leave a cluster empty: no harm here
         kmeans = KMeans(n_clusters, n_init=n_init, max_iter=100, random_state=seed).fit(rows, sample_weight=weight)
-    return kmeans.cluster_centers_
+    return np.clip(kmeans.cluster_centers_, rows.min(axis=0), rows.max(axis=0))  # rounding may leave the rows' range

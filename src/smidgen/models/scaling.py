@@ -40,9 +40,15 @@ class Ranges:
     high: NDArray[np.float64]
     largest: NDArray[np.float64]
 
+    @property
+    def constant(self) -> NDArray[np.bool_]:
+        """Which features have but one value."""
+        return self.least == self.largest
+
     def pooled(self) -> "Ranges":
-        """Return the ranges that hold those of all features."""
-        ends = (self.least.min(), self.low.min(), self.high.max(), self.largest.max())
+        """Return the ranges that hold those of all features, but for constant ones: those need no room."""
+        varied = ~self.constant if not self.constant.all() else slice(None)
+        ends = (self.least[varied].min(), self.low[varied].min(), self.high[varied].max(), self.largest[varied].max())
         return Ranges(*(np.full(len(self.low), end) for end in ends))
 
 
@@ -169,15 +175,15 @@ def raw_values(
     """
     shift, multiplier = np.asarray(scaling.shift, np.int64), np.asarray(scaling.multiplier, np.float64)
     if scaling.output == "float32":
-        heard = multiplier != 0
-        exact = scaling.offset + outputs / np.where(heard, multiplier, 1)
-        return np.where(heard, exact, np.clip(scaling.offset, least, largest))
+        return scaling.offset + outputs / np.where(multiplier == 0, 1, multiplier)
     if scaling.raw == "float32":
         step = width = np.ldexp(1.0, -(scaling.base + shift))
     else:
         step, width = 2.0**shift / multiplier, (2.0**shift - 1) / multiplier
     start = scaling.offset + outputs * step
-    return np.clip(np.clip(start + width / 2, least, largest), start, start + width)
+    # 0 and 255 stand for all that lies beyond, too
+    ends = np.where(outputs <= 0, -np.inf, start), np.where(outputs >= 255, np.inf, start + width)
+    return np.clip(np.clip(start + width / 2, least, largest), *ends)
 
 
 def _trusting_input(X: NDArray, raw: str, trusted_range: tuple[int, int]) -> Input:
@@ -200,7 +206,7 @@ def _scaled(raw: str, ranges: Ranges, *, own_offset: bool, own_shift: bool) -> I
     if own_shift and not own_offset:
         exponent = _exponents(ranges.high - offset + unit, raw)
     # what is constant, or wholly below a shared offset, says nothing: coarsest, it goes unheard even if it stirs later
-    silent = own_shift & ((ranges.least == ranges.largest) | (ranges.high <= offset))
+    silent = own_shift & (ranges.constant | (ranges.high <= offset))
     if raw in RAW_LIMITS:
         shift = np.where(silent, LARGEST_SHIFT, exponent)
         return Input(raw, len(shift), offset=_shared_or_each(offset, "int16"), shift=_shared_or_each(shift, "uint8"))
@@ -216,7 +222,7 @@ def _scaled(raw: str, ranges: Ranges, *, own_offset: bool, own_shift: bool) -> I
 
 def _levelled(raw: str, ranges: Ranges) -> Input:
     """`((x - o) * m) >> s`: bring every range to all of 0..255, small ones too."""
-    silent = ranges.least == ranges.largest
+    silent = ranges.constant
     span = np.where(silent, 1, ranges.high - ranges.low)
     mantissa, exponent = np.frexp(span)
     shift = np.maximum(exponent - 1 - (mantissa == 0.5), 0)  # 2^s < span <= 2^(s + 1), so m is in 128..255
