@@ -1,6 +1,7 @@
 """What every estimator must do: one entry in ESTIMATORS and it is held to all of this."""
 
 import pickle
+from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
@@ -110,3 +111,12 @@ def test_one_class_is_refused_by_name(estimator):
 def test_more_than_float32_holds_is_refused_by_name(estimator):
     with pytest.raises(DataError, match=r"row 1, column 0 of X holds 1e\+300"):
         clone(estimator).fit([[1.0], [1e300]], [0, 1])
+
+
+@every_estimator
+def test_concurrent_fits_give_the_same_bytes(estimator, iris):
+    X, y = iris
+    alone = clone(estimator).fit(X, y).program_.hash
+    with ThreadPoolExecutor(3) as pool:
+        together = list(pool.map(lambda _: clone(estimator).fit(X, y).program_.hash, range(6)))
+    assert set(together) == {alone}
