@@ -12,9 +12,10 @@ from sklearn.model_selection import GridSearchCV, cross_val_score
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.utils.estimator_checks import parametrize_with_checks
-from threadpoolctl import threadpool_limits
+from threadpoolctl import threadpool_info, threadpool_limits
 
 from smidgen.errors import BudgetError, DataError
+from smidgen.models import plumbing
 from smidgen.models.prototypes import PrototypeClassifier
 
 ESTIMATORS = [
@@ -46,14 +47,22 @@ def test_predicts_what_its_program_says(estimator, iris):
 
 
 @every_estimator
-def test_same_bytes_for_any_number_of_threads(estimator, iris):
+def test_same_bytes_for_any_number_of_threads(estimator, iris, monkeypatch):
     X, y = iris
-    X = np.tile(X, (30, 5)) + np.random.default_rng(0).normal(size=(4500, 20)).astype(np.float32)
+    X = np.tile(X, (10, 5)) + np.random.default_rng(0).normal(size=(1500, 20)).astype(np.float32)
+    n_threads_within, check_rows = [], plumbing.training_rows
+
+    def spy(*args, **options):
+        n_threads_within.append({pool["num_threads"] for pool in threadpool_info()})
+        return check_rows(*args, **options)
+
+    monkeypatch.setattr(plumbing, "training_rows", spy)
     hashes = set()
     for n_threads in (1, 2):
         with threadpool_limits(n_threads):
-            hashes.add(clone(estimator).fit(X, np.tile(y, 30)).program_.hash)
+            hashes.add(clone(estimator).fit(X, np.tile(y, 10)).program_.hash)
     assert len(hashes) == 1
+    assert n_threads_within == [{1}, {1}]
 
 
 @every_estimator
