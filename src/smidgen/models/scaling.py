@@ -1,8 +1,9 @@
 """How our estimators scale raw rows by themselves: a few candidate Input steps, of which held-out rows choose one.
 
-ARITHMETIC.md, rules 10 to 13. A feature's range runs from its 1 % to its 99 % quantile over the training rows, tails
-are clipped; powers of two bring it to 128..255. The candidates differ in what is shared by all features, which is free
-as it stands in the code, and what each feature has of its own, which costs constants:
+ARITHMETIC.md, rules 10 to 13. A feature's range runs from its 1 % to its 99 % quantile over the training rows (another
+share where an estimator asks for it), tails are clipped; powers of two bring it to 128..255. The candidates differ in
+what is shared by all features, which is free as it stands in the code, and what each feature has of its own, which
+costs constants:
 
     shared               one offset, one shift                    0 bytes; nothing at all for uint8
     shifts               one offset, a shift a feature            1/2 byte a feature
@@ -70,7 +71,9 @@ def raw_type(X: NDArray) -> str:
     return "float32"
 
 
-def candidate_inputs(X: NDArray, weight: NDArray, trusted_range: tuple[int, int] | None = None) -> list[Input]:
+def candidate_inputs(
+    X: NDArray, weight: NDArray, trusted_range: tuple[int, int] | None = None, tail: float = TAIL
+) -> list[Input]:
     """Return the Inputs that may suit these rows, the cheapest first.
 
     Parameters
@@ -79,11 +82,13 @@ def candidate_inputs(X: NDArray, weight: NDArray, trusted_range: tuple[int, int]
     weight : array, shape (n,)
     trusted_range : (int, int), optional
         The caller vouches that sensors give whole numbers in this part of 0..255: they are taken as they are.
+    tail : float
+        The share of the training rows that is clipped at either end of a feature.
     """
     raw, n_features = raw_type(X), X.shape[1]
     if trusted_range is not None:
         return [_trusting_input(X, raw, trusted_range)]
-    ranges = feature_ranges(X, weight)
+    ranges = feature_ranges(X, weight, tail)
     kinds = [
         Input(raw, n_features) if raw == "uint8" else _scaled(raw, ranges, own_offset=False, own_shift=False),
         _scaled(raw, ranges, own_offset=False, own_shift=True),
