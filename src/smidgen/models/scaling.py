@@ -11,7 +11,7 @@ costs constants:
     levelled             a multiplier too, integer sensors only   3 1/2 bytes a feature
 
 Only the last can enlarge a small integer: on covtype, where indicators stand beside thousands of metres, it was worth
-6 points at 1 and 2 kB. NumPy and `smidgen.program`.
+6 points at 1 and 2 kB. May import NumPy and `smidgen.program`.
 """
 
 from collections.abc import Callable, Sequence
@@ -23,10 +23,9 @@ from numpy.typing import NDArray
 
 from smidgen.errors import UsageError
 from smidgen.program import Input
+from smidgen.program.input import LARGEST_SHIFT, RAW_LIMITS
 
-RAW_LIMITS = {"uint8": (0, 255), "int8": (-128, 127), "int16": (-32_768, 32_767)}
 TAIL = 0.01
-LARGEST_SHIFT = 15
 LEAST_BASE, LARGEST_BASE = -126, 112  # of 2^(base + nibble), which float32 must hold
 
 Candidate = TypeVar("Candidate")
