@@ -10,7 +10,9 @@ __version__ = "0.1.0.dev0"
 
 # public name → module that holds it; the module is imported when the name is first asked for
 _HOMES: dict[str, str] = {
+    "PrototypeClassifier": "smidgen.models.prototypes",
     "SmidgenError": "smidgen.errors",
+    "to_program": "smidgen.convert",
 }
 
 __all__ = ["__version__", *_HOMES]  # noqa: PLE0604

@@ -1,0 +1,21 @@
+"""The one line every other file here needs: which Array API namespace do these arrays belong to?
+
+May import array-api-compat only. Arrays are NumPy's, torch's or any other library's that follows the standard.
+"""
+
+from typing import Any
+
+import array_api_compat
+
+Array = Any  # an array of any library that follows the Array API standard
+Namespace = Any  # the module of its functions: NumPy's, torch's, ...
+
+
+def namespace_of(*arrays: Array) -> Namespace:
+    """Return the Array API namespace that the arrays share.
+
+    >>> import numpy as np
+    >>> namespace_of(np.zeros(3)).__name__.split(".")[-1]
+    'numpy'
+    """
+    return array_api_compat.array_namespace(*arrays)

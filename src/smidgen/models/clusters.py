@@ -1,0 +1,77 @@
+"""Per-class starts: weighted k-means centres, with every degenerate case of k-means taken out beforehand.
+
+scikit-learn's KMeans does the work. Imports nothing of the house. What comes out depends on the weighted set of
+distinct rows alone: neither on the order of the rows nor on whether a row is repeated or weighs more.
+"""
+
+import warnings
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.cluster import KMeans
+from sklearn.exceptions import ConvergenceWarning
+
+
+def distinct_rows(rows: NDArray, weight: NDArray) -> tuple[NDArray, NDArray, NDArray]:
+    """Merge repeated rows into one that carries their weight.
+
+    Parameters
+    ----------
+    rows : array, shape (n, d)
+    weight : array, shape (n,)
+
+    Returns
+    -------
+    first : array of int, shape (m,)
+        Where each distinct row stands first; ``rows[first]`` are the distinct rows, always in the same order.
+    weight : array of float64, shape (m,)
+    owner : array of int, shape (n,)
+        The distinct row that each row became.
+
+    Examples
+    --------
+    >>> first, weight, owner = distinct_rows(np.array([[2, 1], [0, 0], [2, 1]]), np.array([1.0, 1.0, 0.5]))
+    >>> weight, owner
+    (array([1. , 1.5]), array([1, 0, 1]))
+    """
+    plain = np.ascontiguousarray(rows + np.zeros(1, rows.dtype))  # -0.0 becomes 0.0, so equal rows have equal bytes
+    keys = plain.view(np.dtype((np.void, plain.dtype.itemsize * plain.shape[1]))).ravel()
+    _, first, owner = np.unique(keys, return_index=True, return_inverse=True)
+    return first, np.bincount(owner, weights=weight, minlength=len(first)), owner
+
+
+def cluster_centres(rows: NDArray, weight: NDArray, n_clusters: int, seed: int, n_init: int = 1) -> NDArray[np.float64]:
+    """Return at most `n_clusters` k-means centres of weighted rows.
+
+    Parameters
+    ----------
+    rows : array, shape (n, d), n >= 1, finite
+    weight : array, shape (n,)
+        Rows of weight zero are left out; a weight of 2 means a row seen twice.
+    n_clusters : int
+    seed : int
+    n_init : int
+        Starts of which the best is kept.
+
+    Returns
+    -------
+    centres : array of float64, shape (min(n_clusters, number of distinct rows), d)
+        The distinct rows themselves where there are no more of them than clusters.
+
+    Examples
+    --------
+    >>> cluster_centres(np.array([[4.0], [4.0], [1.0]]), np.ones(3), n_clusters=5, seed=0)
+    array([[4.],
+           [1.]])
+    """
+    rows, weight = rows[weight > 0].astype(np.float64, copy=False), weight[weight > 0]
+    first, weight, _ = distinct_rows(rows, weight)
+    rows = rows[first]
+    if len(rows) <= n_clusters:
+        return rows
+    if n_clusters == 1:
+        return np.average(rows, axis=0, weights=weight)[None]
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)  # near-equal rows may leave a cluster empty: no harm here
+        kmeans = KMeans(n_clusters, n_init=n_init, max_iter=100, random_state=seed).fit(rows, sample_weight=weight)
+    return np.clip(kmeans.cluster_centers_, rows.min(axis=0), rows.max(axis=0))  # rounding may leave the rows' range

@@ -1,0 +1,163 @@
+"""What every estimator shares with scikit-learn: checked rows, encoded classes, weights, a split for fit's own choices.
+
+Functions, and one small base class for classifiers whose `predict` is their Program's answer. May import scikit-learn
+(its private names by way of `sklearn_private`) and `smidgen.program`.
+"""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.utils import Tags, check_random_state, compute_class_weight
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from smidgen.errors import DataError
+from smidgen.models.clusters import distinct_rows
+from smidgen.models.scaling import raw_type
+from smidgen.models.sklearn_private import check_sample_weight
+from smidgen.program import Program, Result
+
+
+class ProgramClassifier(ClassifierMixin, BaseEstimator):
+    """A classifier whose `fit` leaves `classes_` and `program_`, and whose `predict` is that Program's answer."""
+
+    classes_: NDArray
+    program_: Program
+
+    def predict(self, X: Any) -> NDArray:
+        """Predict a class for every row: what Python says here is what the board will say.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix, shape (n, d)
+            Raw numbers, as in `fit`; what the sensor's type cannot hold is rounded and clipped to it.
+
+        Returns
+        -------
+        y : array, shape (n,)
+        """
+        prediction = self._answer(X).prediction
+        return self.classes_[prediction]
+
+    def _answer(self, X: Any) -> Result:
+        check_is_fitted(self)
+        return self.program_.run(validate_data(self, X, accept_sparse="csr", dtype="numeric", reset=False))
+
+    def __sklearn_tags__(self) -> Tags:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        return tags
+
+
+@dataclass(frozen=True)
+class TrainingRows:
+    """Rows that count: checked, encoded, none of weight zero."""
+
+    X: NDArray  # (n, d) uint8, int8, int16 or float32: the narrowest that holds every value
+    y: NDArray[np.intp]  # (n,) index into classes
+    weight: NDArray[np.float64]  # (n,) all above 0
+    classes: NDArray  # (L,) sorted names, at least two
+
+    def take(self, index: NDArray) -> "TrainingRows":
+        """Return some of the rows, with the same classes."""
+        return TrainingRows(self.X[index], self.y[index], self.weight[index], self.classes)
+
+
+def training_rows(estimator: Any, X: Any, y: Any, sample_weight: Any = None, class_weight: Any = None) -> TrainingRows:
+    """Check what `fit` was given and return the rows that count.
+
+    Parameters
+    ----------
+    estimator : estimator
+        Gets `n_features_in_`, and `feature_names_in_` where the columns have names.
+    X : array-like or sparse matrix, shape (n, d)
+        Becomes what a sensor gives: whole numbers the narrowest integers, floats or not; all others float32.
+    y : array-like, shape (n,)
+    sample_weight : array-like, shape (n,), optional
+        Rows of weight zero are dropped before anything else looks at them.
+    class_weight : dict, "balanced" or None
+        Multiplies the sample weights; "balanced" counts total weight, not rows.
+    """
+    X, y = validate_data(estimator, X, y, accept_sparse="csr", dtype="numeric")
+    check_classification_targets(y)
+    weight = check_sample_weight(sample_weight, X, dtype=np.float64, ensure_non_negative=True)
+    counts = np.flatnonzero(weight > 0)
+    if not len(counts):
+        raise DataError("sample_weight is zero for every row: give some rows, of at least two classes, a weight")
+    classes, encoded = np.unique(y[counts], return_inverse=True)
+    if len(classes) < 2:
+        only = classes.tolist()[0]
+        raise DataError(f"y holds only one class, {only!r}: a classifier needs rows of at least two classes")
+    weight = weight[counts] * _class_weights(class_weight, classes, encoded, weight[counts])[encoded]
+    return TrainingRows(_as_sensed(X[counts], counts, estimator), encoded, weight, classes)
+
+
+def _class_weights(class_weight: Any, classes: NDArray, encoded: NDArray, weight: NDArray) -> NDArray[np.float64]:
+    if isinstance(class_weight, str) and class_weight == "balanced":
+        return weight.sum() / (len(classes) * np.bincount(encoded, weights=weight))
+    of_class = compute_class_weight(class_weight, classes=classes, y=classes[encoded])
+    if not (of_class > 0).all():
+        least = classes.tolist()[of_class.argmin()]
+        raise DataError(f"class_weight gives class {least!r} {of_class.min():g}: leave its rows out, or weigh them")
+    return of_class
+
+
+def _as_sensed(X: Any, numbers: NDArray, estimator: Any) -> NDArray:
+    """Make rows dense, in the narrowest type of a sensor that gives them; refuse what float32 cannot hold."""
+    X = X.toarray() if sparse.issparse(X) else np.asarray(X)
+    raw = raw_type(X)
+    with np.errstate(over="ignore", under="ignore"):
+        sensed = X.astype(raw)
+    if not np.isfinite(sensed).all():
+        row, column = np.argwhere(~np.isfinite(sensed))[0]
+        names = getattr(estimator, "feature_names_in_", None)
+        name = f"column {column}" if names is None else f"column {names[column]!r}"
+        raise DataError(
+            f"row {numbers[row]}, {name} of X holds {X[row, column]:g}, more than a float32 can hold: "
+            "use a larger unit for it"
+        )
+    return sensed
+
+
+def feature_names(estimator: Any) -> tuple[str, ...] | None:
+    """Return the columns' names for a Program, if they have any and no two are the same."""
+    names = tuple(map(str, getattr(estimator, "feature_names_in_", ())))
+    return names if names and len(set(names)) == len(names) else None
+
+
+def seed_of(random_state: Any) -> int:
+    """Turn scikit-learn's `random_state` (None, an int or a generator, which moves on) into one seed."""
+    return int(check_random_state(random_state).randint(np.iinfo(np.int32).max))
+
+
+def merge_repeated(rows: TrainingRows) -> TrainingRows:
+    """Merge repeated rows of one class into one that carries their weight, in an order that no shuffling changes.
+
+    So weights mean repetition by construction: whatever is computed from the result cannot tell a row of weight two
+    from a row given twice.
+    """
+    marks = rows.y.astype(np.uint32).view(np.uint8).reshape(len(rows.y), 4)
+    values = np.ascontiguousarray(rows.X + np.zeros(1, rows.X.dtype))
+    keys = np.hstack([values.view(np.uint8).reshape(len(values), -1), marks])
+    first, weight, _ = distinct_rows(keys, rows.weight)
+    return TrainingRows(values[first], rows.y[first], weight, rows.classes)
+
+
+def hold_out(rows: TrainingRows, seed: int, share: float = 0.25) -> tuple[TrainingRows, TrainingRows]:
+    """Split training rows for fit's own choices: rows to learn from, and rows to choose by.
+
+    Stratified: of every class the share, rounded down, is held out, so a class always keeps a row to learn from.
+    Where all classes are too small to spare one, the rows to choose by are the rows to learn from.
+    """
+    draw = np.random.default_rng(seed)
+    held = np.zeros(len(rows.y), dtype=bool)
+    for label in range(len(rows.classes)):
+        members = np.flatnonzero(rows.y == label)
+        held[draw.permutation(members)[: int(share * len(members))]] = True
+    if not held.any():
+        return rows, rows
+    return rows.take(np.flatnonzero(~held)), rows.take(np.flatnonzero(held))
