@@ -141,7 +141,7 @@ def test_an_unknown_board_suggests_the_nearest(asked: str, guess: str) -> None:
 
 
 def test_an_unknown_board_like_none() -> None:
-    with pytest.raises(UsageError, match="^there is no board 'esp8266'; `smidgen boards` lists them$"):
+    with pytest.raises(UsageError, match=r"^there is no board 'esp8266'; `smidgen boards` lists them$"):
         load_board("esp8266")
 
 
@@ -163,7 +163,11 @@ WRONG = {
     "no tool": ('tool = "avr-gcc"', "", "lacks 'compiler.tool'"),
     "flags a text": ('["-mmcu=attiny85"]', '"-mmcu=attiny85"', "'compiler.flags' as a list of texts"),
     "flags of numbers": ('["-mmcu=attiny85"]', "[1]", "'compiler.flags' as a list of texts"),
-    "misspelt in compiler": ("needs =", "need =", "has 'compiler.need', which is no key of a board; use 'compiler.needs'"),
+    "misspelt in compiler": (
+        "needs =",
+        "need =",
+        "has 'compiler.need', which is no key of a board; use 'compiler.needs'",
+    ),
     "simulator a text": ("[simulator]", 'simulator = "simavr"\n[other]', "'compiler.simulator'"),
     "no cpu": ('cpu = "attiny85"', "", "lacks 'simulator.cpu'"),
     "unknown unit": ('"cycles"', '"seconds"', "'simulator.counts' as \"cycles\" or \"instructions\", not 'seconds'"),

@@ -19,8 +19,8 @@ def demo(screen: Screen, out: OutOption = None) -> None:
     same = result.rows - result.mismatches
     screen.result(
         result.as_json(),
-        f"{result.accuracy:.1%} on {result.rows:,} held-out rows · {result.model_bytes:,} bytes of model · "
-        f"{result.ram_bytes:,} bytes of RAM".replace("%", " %", 1),
+        f"{100 * result.accuracy:.1f} % on {result.rows:,} held-out rows · {result.model_bytes:,} bytes of model · "
+        f"{result.ram_bytes:,} bytes of RAM",
         f"the model and its saved file agree on {same:,} of {result.rows:,} rows",
         *([f"{result.file} holds the model"] if result.file else []),
     )

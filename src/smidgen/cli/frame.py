@@ -109,8 +109,10 @@ def table(headings: Sequence[str], rows: Iterable[Sequence[str]], right: Sequenc
 
 def _show(stream: TextIO, *items: "RenderableType") -> None:
     console = _console(stream)
-    for item in items:
-        console.print(item, soft_wrap=isinstance(item, str))
+    with console.capture() as text:  # rich itself would end the program when a pipe breaks
+        for item in items:
+            console.print(item, soft_wrap=isinstance(item, str))
+    stream.write(text.get())
 
 
 def _console(stream: TextIO) -> "Console":
@@ -217,8 +219,11 @@ def _explain(error: Exception) -> tuple[str, int]:
         ), BAD_USAGE
     if isinstance(error, OSError):
         return _one_line(f"{error.filename or 'the output'}: {error.strerror or error}"), BAD_USAGE
-    what = f"{type(error).__name__}: {error}" if str(error) else type(error).__name__
-    return f"a defect of smidgen, please report it: {_one_line(what)} (--debug shows the traceback)", DEFECT
+    details = f": {_one_line(str(error))}" if str(error) else ""
+    if isinstance(error, MemoryError):
+        return f"there is not enough memory{details}", BAD_USAGE
+    name = type(error).__name__
+    return f"a defect of smidgen, please report it: {name}{details} (--debug shows the traceback)", DEFECT
 
 
 def _one_line(text: str) -> str:
