@@ -51,6 +51,7 @@ def test_the_five_boards_of_the_design() -> None:
         assert (board.simulator.tool, board.simulator.counts) == ("unicorn", "instructions")
     host = boards["host"]
     assert (host.flash_bytes, host.ram_bytes, host.clock_hz, host.simulator) == (None, None, None, None)
+    assert [board.name for board in boards.values() if board.runs_here] == ["host"]
 
 
 def test_every_board_of_ours_names_tools_that_are_known() -> None:
@@ -158,6 +159,7 @@ WRONG = {
     "fraction": ("8_000_000", "8e6", "'clock_hz' as a whole number above 0, not 8000000.0"),
     "misspelt key": ("flash_bytes", "flash_byte", "has 'flash_byte', which is no key of a board; use 'flash_bytes'"),
     "strange key": ("[[compiler]]", "xyzzy = 1\n[[compiler]]", "has 'xyzzy', which is no key"),
+    "text for a truth": ("[[compiler]]", 'runs_here = "yes"\n[[compiler]]', "'runs_here' as true or false"),
     "no compiler": ("[[compiler]]", "[other]", "lacks 'compiler'"),
     "one table": ("[[compiler]]", "[compiler]", "'compiler' as tables, each headed [[compiler]]"),
     "no tool": ('tool = "avr-gcc"', "", "lacks 'compiler.tool'"),

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from smidgen.boards import doctor
 from smidgen.boards.doctor import PACKAGES, examine
 from smidgen.errors import UsageError
 
@@ -104,7 +105,9 @@ def test_a_users_board_with_a_compiler_nobody_knows(computer, monkeypatch: pytes
     assert found.services[0].missing == ("sdcc",)
     assert found.remedies == ()
     computer.put("bin/sdcc")
-    assert services(examine("stm8")) == {"stm8": (True, True)}
+    found = examine("stm8")
+    assert services(found) == {"stm8": (True, False)}  # its file names no simulator
+    assert found.services[0].missing == ()
 
 
 def test_a_bad_board_file_is_a_problem_not_a_failure(computer, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -128,6 +131,12 @@ def test_the_packages_are_those_of_pyproject() -> None:
     asked = tomllib.loads(pyproject.read_text())["project"]["dependencies"]
     assert sorted(PACKAGES) == sorted(line.split(">=")[0] for line in asked)
     assert all(examine("host").packages.values())
+
+
+def test_a_missing_package_is_named(computer, monkeypatch: pytest.MonkeyPatch) -> None:
+    computer.put("bin/cc")
+    monkeypatch.setattr(doctor, "package_version", lambda name: None if name == "numpy" else "1.0")
+    assert examine("host").remedies == (f"{sys.executable} -m pip install numpy",)
 
 
 def test_as_json(computer) -> None:

@@ -15,7 +15,7 @@ def test_the_table(capsys: pytest.CaptureFixture[str]) -> None:
     assert [line.split()[0] for line in lines] == ["board", "uno", "m0", "m4", "rv32", "host"]
     expected = "uno ATmega328P (Arduino Uno) 31.5 kB 2 kB 16 MHz avr-gcc, zig simavr smidgen"
     assert " ".join(lines[1].split()) == expected
-    assert lines[5].rstrip().endswith("cc, zig                 none: runs here  smidgen")
+    assert lines[5].rstrip().endswith("cc, zig                 runs here  smidgen")
     assert shown.err == ""
 
 
@@ -35,7 +35,7 @@ def test_a_users_board_is_listed(monkeypatch: pytest.MonkeyPatch, tmp_path: Path
     monkeypatch.setenv("SMIDGEN_BOARDS", str(tmp_path))
     assert run(["boards"]) == 0
     last = capsys.readouterr().out.splitlines()[-1]
-    assert " ".join(last.split()) == f"tiny ATtiny13 64 bytes avr-gcc none: runs here {file}"
+    assert " ".join(last.split()) == f"tiny ATtiny13 64 bytes avr-gcc none {file}"
     file.write_text("chip = 3\n")
     assert run(["boards"]) == 2
     assert capsys.readouterr() == ("", f"smidgen: the board file '{file}' must give 'chip' as a text\n")

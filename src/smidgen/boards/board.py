@@ -61,7 +61,9 @@ class Board:
     compilers : tuple of Compiler
         Those that serve it, the preferred one first.
     simulator : Simulator or None
-        None for a board whose programs this computer runs directly.
+        What stands in for it, where anything does.
+    runs_here : bool
+        Its programs run on this computer, directly.
     source : str
         "smidgen", or the user's file it was read from.
 
@@ -79,6 +81,7 @@ class Board:
     clock_hz: int | None
     compilers: tuple[Compiler, ...]
     simulator: Simulator | None
+    runs_here: bool
     source: str
 
     def as_json(self) -> dict[str, Any]:
@@ -184,6 +187,7 @@ def _read_board(name: str, table: "_Table", source: str) -> Board:
         clock_hz=table.take("clock_hz", _size, None),
         compilers=tuple(_read_compiler(one) for one in table.take_tables("compiler")),
         simulator=_read_simulator(table.take_table("simulator")),
+        runs_here=table.take("runs_here", _truth, False),
         source=source,
     )
     table.done()
@@ -266,6 +270,12 @@ def _texts(value: Any) -> tuple[str, ...]:
 def _size(value: Any) -> int:
     if not isinstance(value, int) or isinstance(value, bool) or value <= 0:
         raise ValueError(f"a whole number above 0, not {value!r}")
+    return value
+
+
+def _truth(value: Any) -> bool:
+    if not isinstance(value, bool):
+        raise ValueError("true or false")
     return value
 
 

@@ -29,9 +29,9 @@ class Service:
     board : str
         The board's name.
     compiler, simulator : str
-        The tools that serve it, "" where none does; "this computer" simulates the host.
+        The tools that serve it, "" where none does; "this computer" where it runs the board's programs itself.
     missing : tuple of str
-        The tools that would have to be added, by their names in `tools`; empty when the board is served.
+        The tools that would have to be added, by their names in `tools`; empty when all that the board names is here.
     """
 
     board: str
@@ -122,7 +122,10 @@ def examine(board: str | None = None) -> Examination:
         tools=tools,
         services=services,
         problems=problems,
-        remedies=remedies(name for service in services for name in service.missing),
+        remedies=remedies(
+            (name for service in services for name in service.missing),
+            (name for name, version in packages.items() if version is None),
+        ),
     )
 
 
@@ -162,7 +165,7 @@ def _serve(board: Board, working: set[str]) -> Service:
     complete = [one for one in board.compilers if working.issuperset((one.tool, *one.needs))]
     preferred = board.compilers[0]
     lacking = [] if complete else [preferred.tool, *preferred.needs]
-    simulator = "this computer"
+    simulator = "this computer" if board.runs_here else ""
     if board.simulator:
         parts = (board.simulator.tool, *board.simulator.needs)
         simulator = board.simulator.tool if working.issuperset(parts) else ""
@@ -175,15 +178,15 @@ def _serve(board: Board, working: set[str]) -> Service:
     )
 
 
-def remedies(missing: Iterable[str]) -> tuple[str, ...]:
-    """Give the commands that get the missing tools: at most one of Debian's and one of Python's.
+def remedies(missing: Iterable[str], packages: Iterable[str] = ()) -> tuple[str, ...]:
+    """Give the commands that get missing tools and Python packages: at most one of Debian's and one of Python's.
 
     >>> remedies([])
     ()
     """
     recipes = [RECIPES.get(name) or Recipe(name) for name in dict.fromkeys(missing)]
     debian = list(dict.fromkeys(package for recipe in recipes for package in recipe.apt))
-    python = list(dict.fromkeys(package for recipe in recipes for package in recipe.pip))
+    python = list(dict.fromkeys([*packages, *(package for recipe in recipes for package in recipe.pip)]))
     commands = []
     if debian:
         commands.append(_apt_install(debian))

@@ -20,7 +20,7 @@ def _row(board: Board) -> tuple[str, ...]:
         _kilobytes(board.ram_bytes),
         f"{board.clock_hz / 1e6:g} MHz" if board.clock_hz else "",
         ", ".join(compiler.tool for compiler in board.compilers),
-        board.simulator.tool if board.simulator else "none: runs here",
+        board.simulator.tool if board.simulator else "runs here" if board.runs_here else "none",
         board.source,
     )
 

@@ -24,7 +24,7 @@ def doctor(screen: Screen, board: BoardOption = None) -> None:
     with screen.working("asking the tools for their versions"):
         found = examine(board)
     screen.result({"smidgen": __version__} | found.as_json(), *_text(found))
-    if board and not all(service.can_simulate for service in found.services):
+    if board and any(service.missing for service in found.services):
         raise typer.Exit(FALLS_SHORT)
 
 

@@ -33,7 +33,10 @@ def _print_version(wanted: bool) -> None:
         raise typer.Exit
 
 
-@app.callback(invoke_without_command=True)
+@app.callback(
+    invoke_without_command=True,
+    epilog="Exit codes: 0 done, 1 the result falls short, 2 bad usage or bad input.",
+)
 def _start(
     context: typer.Context,
     version: Annotated[  # noqa: ARG001
