@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from smidgen.boards import tools
+from smidgen.boards import doctor, tools
 
 SETTINGS = (
     "ARDUINO_DIRECTORIES_DATA",
@@ -56,6 +56,7 @@ def computer(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Computer:
     monkeypatch.setattr(sys, "executable", str(tmp_path / "python/bin/python"))
     monkeypatch.setattr(tools, "_HEADER_FOLDERS", (str(tmp_path / "include"),))
     monkeypatch.setattr(tools, "_ARDUINO_1_FOLDERS", (str(tmp_path / "arduino-1.8"),))
+    monkeypatch.setattr(doctor, "package_version", lambda name: "1.0")
     monkeypatch.setattr(importlib.util, "find_spec", _without({"ziglang", "unicorn", "elftools"}))
     return Computer(tmp_path)
 
