@@ -228,7 +228,7 @@ def tool_folders() -> Iterator[tuple[str, Path]]:
         yield from (("Arduino", found) for found in _newest_first(folder, "packages/*/tools/*/*/bin"))
     yield from (("Arduino", Path(bundle, "hardware/tools/avr/bin")) for bundle in _ARDUINO_1_FOLDERS)
     platformio = at_home(os.environ.get("PLATFORMIO_CORE_DIR") or "~/.platformio")
-    yield from (("PlatformIO", found) for found in _newest_first(platformio, "packages/t*/bin"))
+    yield from (("PlatformIO", found) for found in _newest_first(platformio, "packages/tool*/bin"))
 
 
 def _arduino_folders() -> Iterator[Path]:
