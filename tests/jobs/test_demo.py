@@ -7,9 +7,9 @@ import pytest
 from sklearn.neighbors import NearestCentroid
 
 from smidgen.data import load_dataset
-from smidgen.errors import UsageError
+from smidgen.errors import ModelFileError, UsageError
 from smidgen.jobs.demo import nearest_centroids, run_demo
-from smidgen.program import Program, load_program
+from smidgen.program import load_program
 
 
 def test_two_classes_by_hand() -> None:
@@ -57,7 +57,7 @@ def test_the_kept_file_is_the_program(tmp_path: Path) -> None:
     assert [path.name for path in tmp_path.iterdir()] == ["digits.smg"]
 
 
-def test_places_that_cannot_be_written(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def test_places_that_cannot_be_written(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match="is a folder; name a file in it"):
         run_demo(tmp_path)
     with pytest.raises(UsageError, match=r"there is no folder '.*nowhere' to put 'digits\.smg' into"):
@@ -65,13 +65,6 @@ def test_places_that_cannot_be_written(monkeypatch: pytest.MonkeyPatch, tmp_path
     (tmp_path / "text").write_text("")
     with pytest.raises(UsageError, match=r"there is no folder '.*text'"):
         run_demo(tmp_path / "text" / "digits.smg")
-    with pytest.raises(UsageError, match=r"cannot be written to '.*xxx': File name too long"):
+    with pytest.raises(ModelFileError, match=r"cannot write .*xxx: file name too long"):
         run_demo(tmp_path / ("x" * 300))
-
-    def refused(self: Program, path: Path) -> None:
-        raise PermissionError(13, "Permission denied", str(path))
-
-    monkeypatch.setattr(Program, "save", refused)
-    with pytest.raises(UsageError, match=r"cannot be written to '.*digits\.smg': Permission denied"):
-        run_demo(tmp_path / "digits.smg")
     assert [path.name for path in tmp_path.iterdir()] == ["text"]

@@ -4,8 +4,7 @@ Imports data and program. Later pieces of smidgen lengthen it: train, fit a boar
 """
 
 import tempfile
-from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import suppress
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -68,7 +67,9 @@ def run_demo(out: Path | None = None) -> DemoResult:
     Raises
     ------
     UsageError
-        When `out` cannot be written.
+        When `out` is a folder, or lies in none.
+    ModelFileError
+        When it cannot be written for another reason.
 
     Examples
     --------
@@ -128,7 +129,7 @@ def nearest_centroids(X: npt.NDArray[Any], y: npt.NDArray[Any]) -> Program:
 
 def _refuse_place(out: Path) -> None:
     """Say what is wrong with a place before any work is done for it."""
-    with _writing(out):
+    with suppress(OSError):  # whatever else is wrong with it, saving will say
         if out.is_dir():
             raise UsageError(f"'{out}' is a folder; name a file in it for the model")
         if not out.parent.is_dir():
@@ -139,15 +140,5 @@ def _save_and_load(program: Program, out: Path | None) -> Program:
     """Let the Program go through a file, which stays only where it was asked for."""
     with tempfile.TemporaryDirectory() as folder:
         file = out or Path(folder, "digits.smg")
-        with _writing(file):
-            program.save(file)
+        program.save(file)
         return load_program(file)
-
-
-@contextmanager
-def _writing(file: Path) -> Iterator[None]:
-    """Turn what the system says against a file into a sentence."""
-    try:
-        yield
-    except OSError as error:
-        raise UsageError(f"the model cannot be written to '{file}': {error.strerror or error}") from error
