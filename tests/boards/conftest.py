@@ -1,0 +1,66 @@
+"""A computer without any tools, on which a test puts those it wants."""
+
+import importlib.util
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+from smidgen.boards import doctor, tools
+
+SETTINGS = (
+    "ARDUINO_DIRECTORIES_DATA",
+    "CPATH",
+    "LOCALAPPDATA",
+    "PLATFORMIO_CORE_DIR",
+    "SMIDGEN_BOARDS",
+    "XDG_CONFIG_HOME",
+)
+
+
+@dataclass(frozen=True)
+class Computer:
+    """The root of a made-up file system, and what puts tools there."""
+
+    root: Path
+
+    @property
+    def home(self) -> Path:
+        return self.root / "home"
+
+    def put(self, place: str, text: str = "echo 1.2.3") -> Path:
+        """Put an executable: `place` is below the root, `text` is what the shell does with it."""
+        path = self.root / place
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(f"#!/bin/sh\n{text}\n")
+        path.chmod(0o755)
+        return path
+
+    def put_header(self, place: str) -> Path:
+        path = self.root / place
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text("/* a header */\n")
+        return path
+
+
+@pytest.fixture
+def computer(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Computer:
+    for name in SETTINGS:
+        monkeypatch.delenv(name, raising=False)
+    for folder in ("bin", "home", "python/bin", "include"):
+        (tmp_path / folder).mkdir(parents=True)
+    monkeypatch.setenv("PATH", str(tmp_path / "bin"))
+    monkeypatch.setenv("HOME", str(tmp_path / "home"))
+    monkeypatch.setattr(sys, "executable", str(tmp_path / "python/bin/python"))
+    monkeypatch.setattr(tools, "_HEADER_FOLDERS", (str(tmp_path / "include"),))
+    monkeypatch.setattr(tools, "_ARDUINO_1_FOLDERS", (str(tmp_path / "arduino-1.8"),))
+    monkeypatch.setattr(doctor, "package_version", lambda name: "1.0")
+    monkeypatch.setattr(importlib.util, "find_spec", _without({"ziglang", "unicorn", "elftools"}))
+    return Computer(tmp_path)
+
+
+def _without(modules: set[str]) -> Callable[[str], object]:
+    real = importlib.util.find_spec
+    return lambda name: None if name in modules else real(name)
