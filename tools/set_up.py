@@ -20,7 +20,7 @@ PINS = ("-c", "constraints.txt")
 
 def key():
     """Python's version and a short name of this folder: a moved or copied clone must not run its original's code."""
-    return "{}.{}-{:08x}".format(*sys.version_info[:2], zlib.crc32(os.getcwd().encode(errors="surrogateescape")))
+    return "{}.{}-{:08x}".format(*sys.version_info[:2], zlib.crc32(os.fsencode(Path.cwd())))
 
 
 def refuse_what_cannot_work():
