@@ -61,7 +61,7 @@ CHECK_COMMANDS: tuple[tuple[str, ...], ...] = (
     (*PYTHON, "ruff", "check", "--quiet"),
     (*PYTHON, "ruff", "format", "--check", "--quiet"),
     (*PYTHON, "mypy", "--no-error-summary"),
-    (str(Path(sys.executable).with_name("lint-imports")), "--no-cache"),
+    (str(Path(sys.executable).with_name("lint-imports")), "--no-cache", "--no-logo"),
 )
 
 
@@ -98,7 +98,17 @@ def commands(room: Room, root: Path) -> Iterator[tuple[str, ...]]:
     if room is CHECKS:
         yield from CHECK_COMMANDS
     elif found := paths(room, root):
-        yield (*PYTHON, "pytest", "-q", "--no-header", "-n", "auto", f"--maxprocesses={MOST_WORKERS}", *found)
+        yield (
+            *PYTHON,
+            "pytest",
+            "-q",
+            "--no-header",
+            "--tb=short",
+            "-n",
+            "auto",
+            f"--maxprocesses={MOST_WORKERS}",
+            *found,
+        )
 
 
 def run(command: Sequence[str], root: Path) -> tuple[bool, str]:
@@ -154,9 +164,8 @@ def main(names: Sequence[str], root: Path = ROOT) -> int:
     os.environ["PATH"] = os.pathsep.join([str(Path(sys.executable).parent), os.environ.get("PATH", "")])
     began = time.monotonic()
     failed = [room.name for room in chosen(names) if not visit(room, root)]
-    print(
-        f"{'all rooms' if not names else 'total':18}{'FAILED' if failed else 'ok':8}{time.monotonic() - began:5.0f} s"
-    )
+    verdict = "FAILED" if failed else "ok"
+    print(f"{'total':18}{verdict:8}{time.monotonic() - began:5.0f} s")
     if failed:
         print(f"failed: {', '.join(failed)}")
     return 1 if failed else 0
