@@ -1,10 +1,13 @@
-"""What holds for every test and doctest, those of src/ too: where `CI` is set, a skipped test is a failure.
+"""What holds for every test and doctest, those of src/ too.
+
+Where `CI` is set, a skipped test is a failure; `thorough` tests run few cases here and all of them in `make bench`.
 
 On a laptop a missing toolchain or data set skips the tests that need it; in CI it must not pass unnoticed.
 An expected failure (xfail) is no skip. Works under pytest-xdist, whose controller sees every worker's reports.
 """
 
 import os
+from collections.abc import Callable
 
 import pytest
 
@@ -42,3 +45,9 @@ def pytest_configure(config: pytest.Config) -> None:
     # xdist's workers only report to the controller; it is the controller's session that must fail
     if os.environ.get("CI") and not hasattr(config, "workerinput"):
         config.pluginmanager.register(NoSkips(), "smidgen-no-skips")
+
+
+@pytest.fixture
+def how_many() -> Callable[[int, int], int]:
+    """`how_many(few, full)`: the number of cases of a test marked `thorough`, few in `make test`, full in `make bench`."""
+    return lambda few, full: full if os.environ.get("SMIDGEN_THOROUGH") else few
