@@ -1,1 +1,28 @@
-"""The narrow waist: a Program is a short list of typed steps with one integer meaning. NumPy only."""
+"""The narrow waist: a Program is a short list of typed steps with one integer meaning. NumPy only.
+
+Read in this order: `signal` (what flows between steps), `arith` (what the integers mean), the five steps `input`,
+`linear`, `distance`, `group`, `decide`, then `storage` (matrices as bytes), `program` (the list itself) and `file`.
+"""
+
+from smidgen.program.decide import Decide
+from smidgen.program.distance import Distance, Gaussian
+from smidgen.program.group import GroupReduce
+from smidgen.program.input import Input
+from smidgen.program.linear import Linear, Rescale
+from smidgen.program.program import Cost, Program, Result, load_program
+from smidgen.program.storage import Matrix
+
+__all__ = [
+    "Cost",
+    "Decide",
+    "Distance",
+    "Gaussian",
+    "GroupReduce",
+    "Input",
+    "Linear",
+    "Matrix",
+    "Program",
+    "Rescale",
+    "Result",
+    "load_program",
+]

@@ -1,0 +1,356 @@
+"""Program: a short list of steps that was checked when it was made, and can run, count its cost, and say what it is.
+
+A Program that exists is proved: shapes meet, and no result can leave its accumulator for any input in the declared
+range. `run` is the definition of what every board computes. May import NumPy and this package.
+"""
+
+import html
+import os
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, Self
+
+import numpy as np
+import numpy.typing as npt
+
+from smidgen.errors import DataError, ModelFileError, ProgramError
+from smidgen.program import document, file
+from smidgen.program.checks import Array, require
+from smidgen.program.decide import NEAR_TIE, TASKS, Decide
+from smidgen.program.distance import Distance
+from smidgen.program.group import GroupReduce
+from smidgen.program.input import Input
+from smidgen.program.linear import Linear
+from smidgen.program.signal import Signal
+
+Step = Input | Linear | Distance | GroupReduce | Decide
+STEPS: tuple[type[Step], ...] = (Input, Linear, Distance, GroupReduce, Decide)
+
+Name = str | int | float | bool
+
+BATCH_VALUES = 1 << 18
+"""Rows are taken in batches of about so many values a step, which stay in the cache."""
+
+
+@dataclass(frozen=True, eq=False)
+class Result:
+    """What a Program says of some rows: its raw scores (int64, or float64), and the prediction they lead to."""
+
+    scores: Array
+    prediction: Array
+
+
+@dataclass(frozen=True)
+class StepCost:
+    """The cost of one step: constants in flash, scratch memory for what it gives, multiply-accumulates."""
+
+    name: str
+    constants: dict[str, int]
+    scratch_bytes: int
+    multiply_accumulates: int
+
+    @property
+    def model_bytes(self) -> int:
+        """Its constants, added up."""
+        return sum(self.constants.values())
+
+
+@dataclass(frozen=True)
+class Cost:
+    """The cost of a Program: constants in flash, RAM without the stack, multiply-accumulates, and each step's own."""
+
+    model_bytes: int
+    ram_bytes: int
+    multiply_accumulates: int
+    steps: tuple[StepCost, ...]
+
+
+@dataclass(frozen=True, eq=False)
+class Program:
+    """A short list of typed steps, from raw numbers to an answer.
+
+    Parameters
+    ----------
+    steps
+        Input first, Decide last.
+    classes
+        The names of classes, of labels or of outputs, if they have any.
+    feature_names
+        The names of the raw features, if they have any.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from smidgen.program import Matrix
+    >>> points = Matrix.pack([[-8, -8], [7, 7]], "int4")
+    >>> program = Program(
+    ...     (
+    ...         Input("uint8", 2),
+    ...         Distance(points, zero=128, shift=4),
+    ...         GroupReduce(np.array([1, 1], np.uint8), "min"),
+    ...         Decide("argmin"),
+    ...     ),
+    ...     classes=("dark", "bright"),
+    ... )
+    >>> program.predict([[10, 30], [200, 250]])
+    array(['dark', 'bright'], dtype='<U6')
+    >>> program.cost().model_bytes
+    4
+    """
+
+    steps: tuple[Step, ...]
+    classes: tuple[Name, ...] | None = None
+    feature_names: tuple[str, ...] | None = None
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "steps", tuple(self.steps))
+        for name in ("classes", "feature_names"):
+            if getattr(self, name) is not None:
+                object.__setattr__(self, name, tuple(getattr(self, name)))
+        self.check()
+
+    # What it is.
+
+    @property
+    def input(self) -> Input:
+        """The first step."""
+        first = self.steps[0]
+        assert isinstance(first, Input)
+        return first
+
+    @property
+    def decide(self) -> Decide:
+        """The last step."""
+        last = self.steps[-1]
+        assert isinstance(last, Decide)
+        return last
+
+    @property
+    def n_features(self) -> int:
+        """How many raw numbers a row has."""
+        return self.input.n_features
+
+    @property
+    def n_outputs(self) -> int:
+        """How many scores a row gets."""
+        return self.signals[-1].width
+
+    @property
+    def arithmetic(self) -> str:
+        """`integer` or `float32`."""
+        return "integer" if self.input.output == "bytes" else "float32"
+
+    @property
+    def task(self) -> str:
+        """`classification`, `multilabel` or `regression`."""
+        return TASKS[self.decide.kind]
+
+    # The proof.
+
+    def check(self) -> None:
+        """Raise `ProgramError` unless shapes meet and no result can leave its accumulator; done once, at the start."""
+        require(len(self.steps) >= 3, "a Program needs an Input, a step that computes, and a Decide")
+        for index, step in enumerate(self.steps):
+            require(isinstance(step, STEPS), f"step {index} is a {type(step).__name__}, which is no step")
+            require(isinstance(step, Input) == (index == 0), "a Program has one Input, its first step")
+            require(
+                isinstance(step, Decide) == (index == len(self.steps) - 1), "a Program has one Decide, its last step"
+            )
+        grouped = [index for index, step in enumerate(self.steps) if isinstance(step, GroupReduce)]
+        require(grouped in ([], [len(self.steps) - 2]), "a Program has at most one GroupReduce, just before Decide")
+        outputs = 2 if self.decide.kind == "threshold" else self.n_outputs
+        _check_names(self.classes, outputs, "classes", (str, int, float, bool))
+        _check_names(self.feature_names, self.n_features, "feature names", (str,))
+
+    @cached_property
+    def signals(self) -> tuple[Signal, ...]:
+        """What each step hands on, with its proven bounds."""
+        signals: list[Signal] = []
+        for index, step in enumerate(self.steps):
+            try:
+                signals.append(step.check(signals[-1] if signals else None))
+            except ProgramError as error:
+                raise ProgramError(f"step {index}: {error}") from None
+        return tuple(signals)
+
+    # The meaning.
+
+    def run(self, X: Any) -> Result:
+        """Scores and predictions of rows of raw numbers (an array, or a sparse matrix, taken in batches)."""
+        parts = [values for _, values in self._batches(X)] or [self._no_rows()]
+        scores = np.concatenate(parts)
+        prediction = self.decide.run(scores)
+        return Result(scores.astype(np.int64) if self.arithmetic == "integer" else scores, prediction)
+
+    def scores(self, X: Any) -> Array:
+        """The scores alone: int64 of an integer Program, float64 of a float32 one."""
+        return self.run(X).scores
+
+    def predict(self, X: Any) -> Array:
+        """The answers: class names (their index where they have none), indicator rows, or values."""
+        prediction = self.run(X).prediction
+        if self.task == "classification" and self.classes is not None:
+            return np.asarray(self.classes)[prediction]
+        return prediction[:, 0] if self.task == "regression" and prediction.shape[1] == 1 else prediction
+
+    def trace(self, X: Any) -> list[Array]:
+        """What each step gives for these rows: the way to look inside, or to find where a board differs."""
+        values: Array = _rows(X, 0, len(_as_table(X)))
+        seen = []
+        for step in self.steps:
+            values = step.run(values)
+            seen.append(values)
+        return seen
+
+    def near_ties(self, X: Any) -> npt.NDArray[np.bool_]:
+        """Rows whose answer float32 rounding may change: a score, or a sign, too close to its rival to tell."""
+        table = _as_table(X)
+        if self.arithmetic == "integer":
+            return np.zeros(len(table), bool)
+        near = [self._near_ties(_rows(table, start, stop)) for start, stop in self._spans(len(table))]
+        return np.concatenate(near) if near else np.zeros(0, bool)
+
+    def _near_ties(self, values: Array) -> npt.NDArray[np.bool_]:
+        near, magnitudes = np.zeros(len(values), bool), np.zeros((len(values), 1))
+        for step in self.steps[:-1]:
+            if isinstance(step, Linear) and step.activation == "sign":
+                near |= (np.abs(step.sums(values)) <= NEAR_TIE * step.magnitudes(values)).any(axis=1)
+            if isinstance(step, (Linear, Distance)):
+                magnitudes = step.magnitudes(values)
+            elif isinstance(step, GroupReduce):
+                magnitudes = step.magnitudes(magnitudes)
+            values = step.run(values)
+        return near | self.decide.near_ties(values, magnitudes)
+
+    def _batches(self, X: Any) -> Iterator[tuple[int, Array]]:
+        table = _as_table(X)
+        for start, stop in self._spans(table.shape[0]):
+            values = _rows(table, start, stop)
+            for step in self.steps[:-1]:
+                values = step.run(values)
+            yield start, values
+
+    def _spans(self, n_rows: int) -> Iterator[tuple[int, int]]:
+        widest = max(self.n_features, *(signal.width for signal in self.signals))
+        size = max(16, BATCH_VALUES // widest)
+        return ((start, min(start + size, n_rows)) for start in range(0, n_rows, size))
+
+    def _no_rows(self) -> Array:
+        return np.zeros((0, self.n_outputs))
+
+    # The cost.
+
+    def cost(self) -> Cost:
+        """Bytes of flash for constants, bytes of RAM without the stack, multiply-accumulates; per step and in all.
+
+        An array is a constant; a single number stands in the code, which the linker counts. RAM is the raw input and
+        the largest, over the steps, of what a step reads from scratch memory and what it writes there.
+        """
+        steps, held, most = [], 0, 0
+        for index, (step, signal) in enumerate(zip(self.steps, self.signals, strict=True)):
+            given = self._scratch_bytes(index, step, signal)
+            most, held = max(most, held + given), given
+            constants = {name: array.nbytes for name, array in step.constants().items()}
+            steps.append(StepCost(type(step).__name__, constants, given, step.multiply_accumulates()))
+        raw_bytes = self.n_features * {"uint8": 1, "int8": 1, "int16": 2, "float32": 4}[self.input.raw]
+        return Cost(
+            model_bytes=sum(step.model_bytes for step in steps),
+            ram_bytes=raw_bytes + most,
+            multiply_accumulates=sum(step.multiply_accumulates for step in steps),
+            steps=tuple(steps),
+        )
+
+    def _scratch_bytes(self, index: int, step: Step, signal: Signal) -> int:
+        if isinstance(step, Input):
+            return signal.stored_bytes if step.copies else 0
+        stored = index + 1 < len(self.steps) and isinstance(self.steps[index + 1], (Linear, Distance))
+        return signal.stored_bytes if stored else 0
+
+    def describe(self) -> str:
+        """The Program, read aloud: a line a step, and what it costs."""
+        cost = self.cost()
+        lines = [
+            f"{index}  {type(step).__name__:<11}  {step.describe()} → {signal.describe()}"
+            for index, (step, signal) in enumerate(zip(self.steps, self.signals, strict=True))
+        ]
+        total = (
+            f"{self.arithmetic} Program, {cost.model_bytes:,} bytes of constants, {cost.ram_bytes:,} bytes of RAM"
+            f" and the stack, {cost.multiply_accumulates:,} multiply-accumulates"
+        )
+        return "\n".join([*lines, total])
+
+    def _repr_html_(self) -> str:
+        """The same for a notebook."""
+        cost = self.cost()
+        cells = "".join(
+            f"<tr><td>{counted.name}</td><td style='text-align:left'>{html.escape(step.describe())}</td>"
+            f"<td>{counted.model_bytes:,}</td><td>{counted.scratch_bytes:,}</td>"
+            f"<td>{counted.multiply_accumulates:,}</td></tr>"
+            for step, counted in zip(self.steps, cost.steps, strict=True)
+        )
+        head = "".join(f"<th>{name}</th>" for name in ("step", "", "flash", "scratch", "multiply-accumulates"))
+        foot = (
+            f"<th>{self.arithmetic}</th><th></th><th>{cost.model_bytes:,}</th><th>{cost.ram_bytes:,} with input</th>"
+            f"<th>{cost.multiply_accumulates:,}</th>"
+        )
+        return f"<table><thead><tr>{head}</tr></thead><tbody>{cells}</tbody><tfoot><tr>{foot}</tr></tfoot></table>"
+
+    # The file.
+
+    @cached_property
+    def hash(self) -> str:
+        """SHA-256 of the canonical JSON and the little-endian arrays: equal for equal Programs, whatever the zip."""
+        return document.digest(self._document())
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write a `.smg` file, whole or not at all."""
+        file.write(path, self._document())
+
+    def _document(self) -> document.Document:
+        return document.from_steps(self.steps, classes=self.classes, feature_names=self.feature_names)
+
+    @classmethod
+    def _from_document(cls, content: document.Document) -> Self:
+        names = {key: content.header[key] for key in ("classes", "feature_names")}
+        return cls(document.to_steps(content, STEPS), **names)
+
+
+def load_program(path: str | os.PathLike[str]) -> Program:
+    """Read a `.smg` file that may come from anywhere; anything wrong with it is a `ModelFileError`.
+
+    Nothing in a file is ever executed, and no more memory is taken than its size justifies.
+    """
+    content = file.read(path)
+    try:
+        return Program._from_document(content)
+    except ProgramError as error:
+        raise ModelFileError(f"{os.fspath(path)} holds no sound Program: {error}") from None
+
+
+def _check_names(names: tuple[Name, ...] | None, n: int, what: str, types: tuple[type, ...]) -> None:
+    if names is None:
+        return
+    require(len(names) == n, f"there are {len(names):,} {what} where {n:,} are needed")
+    for name in names:
+        require(type(name) in types, f"{name!r} among the {what} is a {type(name).__name__}, which no file can hold")
+        require(name == name, f"a name among the {what} is NaN")  # noqa: PLR0124 - only NaN differs from itself
+    require(len(set(names)) == n, f"two of the {what} are the same")
+
+
+def _as_table(X: Any) -> Any:
+    """An array of two dimensions; sparse matrices stay sparse."""
+    table = X if hasattr(X, "toarray") else np.asarray(X)
+    if len(table.shape) != 2:
+        raise DataError(f"X has shape {tuple(table.shape)}; a Program takes rows of numbers, two dimensions")
+    return table
+
+
+def _rows(X: Any, start: int, stop: int) -> Array:
+    """Some rows as a dense array."""
+    table = _as_table(X)
+    if hasattr(table, "toarray"):
+        dense: Array = np.asarray(table[start:stop].toarray())
+        return dense
+    rows: Array = table[start:stop]
+    return rows
