@@ -9,7 +9,7 @@ VENV := .venv$(if $(filter-out python3,$(PYTHON)),-$(firstword $(subst -, ,$(KEY
 READY := $(VENV)/ready-$(KEY)
 BIN := $(VENV)/bin
 
-.PHONY: demo test lint bench docs pins clean system-packages
+.PHONY: demo test lint bench docs dist pins clean system-packages
 .DEFAULT_GOAL := demo
 
 demo: $(READY) system-packages
@@ -27,6 +27,13 @@ bench: $(READY)
 docs: $(READY)
 	@$(BIN)/python -m sphinx -W --keep-going -q docs docs/_build/html
 	@echo "open docs/_build/html/index.html"
+
+# what is uploaded at a release, once tests/test_wheel.py has found it good
+dist: $(READY)
+	@rm -rf dist
+	@$(BIN)/python -m build --no-isolation --outdir dist . >/dev/null
+	@$(BIN)/python -m pytest -q --no-header tests/test_wheel.py
+	@ls dist/*
 
 pins: $(READY)
 	@$(BIN)/python tools/pins.py

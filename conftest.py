@@ -49,5 +49,5 @@ def pytest_configure(config: pytest.Config) -> None:
 
 @pytest.fixture
 def how_many() -> Callable[[int, int], int]:
-    """`how_many(few, full)`: the number of cases of a test marked `thorough`, few in `make test`, full in `make bench`."""
+    """`how_many(few, full)`: the cases of a test marked `thorough`, few in `make test`, full in `make bench`."""
     return lambda few, full: full if os.environ.get("SMIDGEN_THOROUGH") else few

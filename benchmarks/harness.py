@@ -1,7 +1,7 @@
 """Rows that are measured once: a stopped run goes on where it was, and only what a row ran can void it.
 
-A part (`benchmarks/parts/*.py`) yields `Case`s. Each result is kept in `results/PART.json` under a key made of the case's
-configuration, of the function that measures it, and of the smidgen modules it runs with all that they import.
+A part (`benchmarks/parts/*.py`) yields `Case`s. Each result is kept in `results/PART.json` under a key made of the
+case's configuration, of the function that measures it, and of the smidgen modules it runs with all that they import.
 Comments, docstrings and layout do not count, nor does the wording of errors. The file is written after every row.
 """
 
@@ -17,11 +17,13 @@ from dataclasses import dataclass
 from functools import cache
 from importlib.metadata import version
 from pathlib import Path
+from textwrap import dedent
 from typing import Any
 
 SOURCE = Path(__file__).resolve().parent.parent / "src"
 # followed by nearly everything, part of no figure: lazy names, the version, the wording of errors
 NO_ARITHMETIC = frozenset({"smidgen", "smidgen.errors"})
+PACKAGE = "smidgen"
 
 Config = Mapping[str, Any]
 Result = dict[str, Any]
@@ -82,21 +84,37 @@ def imports(name: str, path: Path) -> Iterator[str]:
             yield from (f"{module}.{alias.name}" for alias in node.names)
 
 
+def homes(source: Path = SOURCE) -> dict[str, str]:
+    """Where the lazy public names of `smidgen` live, read off its text: name → module."""
+    path = module_path(PACKAGE, source)
+    for node in ast.walk(ast.parse(path.read_text())) if path else ():
+        if isinstance(node, ast.AnnAssign) and isinstance(node.target, ast.Name) and node.target.id == "_HOMES":
+            return dict(ast.literal_eval(node.value)) if node.value else {}
+    return {}
+
+
+def home(name: str, source: Path = SOURCE) -> str | None:
+    """The module that an imported name is, or is found in; None where it is no part of smidgen."""
+    parent, _, last = name.rpartition(".")
+    if module_path(name, source):
+        return name
+    if parent == PACKAGE:
+        return homes(source).get(last)
+    return parent if parent and module_path(parent, source) else None
+
+
 def closure(modules: Iterable[str], apart_from: Iterable[str] = (), source: Path = SOURCE) -> dict[str, Path]:
     """The named modules and, step by step, all of smidgen that they import, but for `apart_from`."""
     found: dict[str, Path] = {}
     passed_over = NO_ARITHMETIC.union(apart_from).difference(modules)
-    waiting = list(modules)
+    waiting = [home(name, source) for name in modules]
     while waiting:
         name = waiting.pop()
-        path = module_path(name, source)
-        if path is None and "." in name:  # a class or function of its parent module
-            name = name.rpartition(".")[0]
-            path = module_path(name, source)
-        if path is None or name in found or name in passed_over:
-            continue
-        found[name] = path
-        waiting.extend(wanted for wanted in imports(name, path) if wanted.split(".")[0] == "smidgen")
+        path = module_path(name, source) if name else None
+        if name and path and name not in found and name not in passed_over:
+            found[name] = path
+            wanted = (other for other in imports(name, path) if other.split(".")[0] == PACKAGE)
+            waiting.extend(home(other, source) for other in wanted)
     return found
 
 
@@ -107,10 +125,10 @@ def _meaning_of(path: Path) -> str:
 
 def key(case: Case, source: Path = SOURCE) -> str:
     """The name under which a case's row stays valid."""
-    missing = [name for name in case.modules if module_path(name, source) is None]
+    missing = [name for name in case.modules if home(name, source) is None]
     if missing:
         raise ValueError(f"the case {dict(case.config)} names modules that are not there: {', '.join(missing)}")
-    parts = [case.table, json.dumps(case.config, sort_keys=True), meaning(inspect.getsource(case.measure))]
+    parts = [case.table, json.dumps(case.config, sort_keys=True), meaning(dedent(inspect.getsource(case.measure)))]
     for name, path in sorted(closure(case.modules, case.apart_from, source).items()):
         parts += [name, _meaning_of(path)]
     return hashlib.sha256("\0".join(parts).encode()).hexdigest()[:16]
@@ -148,6 +166,22 @@ def same_row(case: Case) -> tuple[str, str]:
     return case.table, json.dumps(case.config, sort_keys=True)
 
 
+def measured(case: Case, wanted: str) -> dict[str, Any]:
+    """The row of a case, measured now."""
+    began = time.perf_counter()
+    result = case.measure(case.config)
+    seconds = round(time.perf_counter() - began, 2)
+    config = dict(case.config)
+    return {
+        "table": case.table,
+        "config": config,
+        "key": wanted,
+        "result": result,
+        "seconds": seconds,
+        "machine": machine(),
+    }
+
+
 def run_part(part: Part, folder: Path, say: Callable[[str], None], source: Path = SOURCE) -> bool:
     """Measure what has no valid row yet, row by row; True when nothing failed and every promise was kept."""
     path = folder / f"{part.name}.json"
@@ -155,29 +189,20 @@ def run_part(part: Part, folder: Path, say: Callable[[str], None], source: Path 
     cases = list(part.cases())
     good = True
     for case in cases:
-        name, wanted = same_row(case), key(case, source)
+        name = same_row(case)
         label = f"{part.name}: {case.table}: {', '.join(map(str, case.config.values()))}"
-        if rows.get(name, {}).get("key") != wanted:
-            say(f"{label} ...")
-            began = time.perf_counter()
-            try:
-                result = case.measure(case.config)
-            except Exception as error:  # one broken row must not cost the others their hours
-                say(f"{label}: {type(error).__name__}: {error}")
-                good = False
-                continue
-            seconds = round(time.perf_counter() - began, 2)
-            rows[name] = {
-                "table": case.table,
-                "config": dict(case.config),
-                "key": wanted,
-                "result": result,
-                "seconds": seconds,
-                "machine": machine(),
-            }
-            write_rows(path, part, rows.values())
-        good &= rows[name]["result"].get("met", True)
-        say(f"{label}: {', '.join(f'{k} {shown(v)}' for k, v in rows[name]['result'].items())}")
+        try:
+            wanted = key(case, source)
+            if rows.get(name, {}).get("key") != wanted:
+                say(f"{label} ...")
+                rows[name] = measured(case, wanted)
+                write_rows(path, part, rows.values())
+        except Exception as error:  # one broken row must not cost the others their hours
+            say(f"{label}: {type(error).__name__}: {error}")
+            good = False
+        else:
+            good &= rows[name]["result"].get("met", True)
+            say(f"{label}: {', '.join(f'{k} {shown(v)}' for k, v in rows[name]['result'].items())}")
     write_rows(path, part, [rows[same_row(case)] for case in cases if same_row(case) in rows])
     return good
 
@@ -195,13 +220,13 @@ def shown(value: Any) -> str:
 
 
 def table(rows: list[dict[str, Any]]) -> Iterator[str]:
-    """Rows of one table as Markdown: configuration, then results, a dash where a row has no such value."""
+    """Rows of one table as Markdown: configuration, then results, a hyphen where a row has no such value."""
     flat = [{**row["config"], **row["result"]} for row in rows]
     columns = list(dict.fromkeys(name for row in flat for name in row))
     yield "| " + " | ".join(columns) + " |"
     yield "| " + " | ".join("---" for _ in columns) + " |"
     for row in flat:
-        yield "| " + " | ".join(shown(row[name]) if name in row else "–" for name in columns) + " |"
+        yield "| " + " | ".join(shown(row[name]) if name in row else "-" for name in columns) + " |"
 
 
 def page(folder: Path) -> str:
@@ -209,7 +234,7 @@ def page(folder: Path) -> str:
     lines = [
         "# Benchmarks",
         "",
-        "Written by `make bench` from the JSON files beside it; each part has the command that makes it.",
+        "Written by `make bench` from the JSON files beside it; each part names its command.",
     ]
     for path in sorted(folder.glob("*.json")):
         document = json.loads(path.read_text())

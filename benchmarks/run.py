@@ -33,8 +33,10 @@ def main(names: list[str]) -> int:
     good = bool(names) or accelerated_tests()
     for part in PARTS:
         if not names or part.name in names:
-            good &= run_part(part, RESULTS, say=lambda line: print(line, flush=True))
-            (RESULTS / "README.md").write_text(page(RESULTS))
+            try:
+                good &= run_part(part, RESULTS, say=lambda line: print(line, flush=True))
+            finally:  # a stopped run shows what it has
+                (RESULTS / "README.md").write_text(page(RESULTS))
     print("results are in benchmarks/results/")
     return 0 if good else 1
 

@@ -1,4 +1,4 @@
-"""The site: Markdown (MyST), furo, API pages from the docstrings. Built by `make docs`, where every warning is an error."""
+"""The site: Markdown (MyST), furo, API pages from the docstrings. Built by `make docs`; every warning is an error."""
 
 import re
 

@@ -68,7 +68,8 @@ def test_the_wheel_carries_its_licence_and_readme(wheel):
 
 def test_the_sdist_holds_what_it_takes_to_build_and_test(built):
     (path,) = built.glob("*.tar.gz")
-    names = {name.split("/", 1)[1] for name in tarfile.open(path).getnames()}
+    with tarfile.open(path) as archive:
+        names = {name.split("/", 1)[1] for name in archive.getnames()}
     assert {"pyproject.toml", "constraints.txt", "Makefile", "LICENSE", "tests/test_wheel.py"} <= names
 
 
