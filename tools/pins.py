@@ -10,14 +10,17 @@ import sys
 from pathlib import Path
 
 OLDEST = (3, 11)
-HEAD = "# Pins that hold on Python 3.11, 3.12 and 3.13 alike, renewed by `make pins`: names and versions alone.\n"
+HEAD = "# Pins for Python 3.11, 3.12 and 3.13 alike, renewed by `make pins`: names and versions alone.\n"
 # What a later piece will bring and what bounds the pins today: numba says how new NumPy may be.
 BOUND_BY = ["numba"]
 
 
 def resolve():
     """Name → version of everything that `.[dev]` pulls in, were it installed today in an empty environment."""
-    options = ["--quiet", "--dry-run", "--ignore-installed", "--only-binary", ":all:", "--report", "-"]
+    options = ["--quiet", "--dry-run", "--ignore-installed", "--report", "-"]
+    # 3.11.0: Debian's Python is 3.11.2, and some packages want 3.11.5
+    options += ["--only-binary", ":all:", "--python-version", f"{OLDEST[0]}.{OLDEST[1]}.0"]
+    options += ["--target", "build/nowhere"]  # which pip asks for with --python-version, and a dry run never writes
     wanted = [".[dev]", "hatchling", "editables", *BOUND_BY]
     done = subprocess.run(
         [sys.executable, "-m", "pip", "install", *options, *wanted], capture_output=True, text=True, check=False
