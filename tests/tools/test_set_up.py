@@ -34,9 +34,9 @@ def test_a_copied_clone_gets_a_set_up_of_its_own(tmp_path, monkeypatch):
 
 
 def test_a_failure_shows_what_was_said_but_for_harmless_notes(capsys):
-    said = "WARNING: Location 'x' is ignored: it is neither a file nor a directory.\\nERROR: no such package"
+    said = "WARNING: Location 'x' is ignored: it is neither a file nor a directory.\nERROR: no such package"
     with pytest.raises(SystemExit) as stopped:
-        set_up.run(sys.executable, "-c", f"import sys; print('{said}'); sys.exit(1)")
+        set_up.run(sys.executable, "-c", f"import sys; print({said!r}); sys.exit(1)")
     assert str(stopped.value).startswith("ERROR: no such package\nset-up failed at: ")
     assert capsys.readouterr().out == ""
 
