@@ -77,7 +77,7 @@ def test_what_is_run_elsewhere_is_there_to_be_run():
 def test_python_examples(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     parser = doctest.DocTestParser()
-    runner = doctest.DocTestRunner(optionflags=doctest.NORMALIZE_WHITESPACE | doctest.ELLIPSIS)
+    runner = doctest.DocTestRunner(optionflags=doctest.NORMALIZE_WHITESPACE | doctest.ELLIPSIS | doctest.FAIL_FAST)
     said = io.StringIO()
     for number, block in enumerate(blocks("python"), start=1):
         example = parser.get_doctest(block, {}, f"README.md, python block {number}", "README.md", 0)

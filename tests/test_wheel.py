@@ -16,6 +16,8 @@ import smidgen
 
 ROOT = Path(__file__).parents[1]
 SOURCE = ROOT / "src" / "smidgen"
+# one worker for all, or each would build and install for itself
+pytestmark = pytest.mark.xdist_group("wheel")
 
 
 def run(*command, **options):

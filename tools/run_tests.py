@@ -56,6 +56,9 @@ ROOMS = (
 )
 
 PYTHON = (sys.executable, "-m")
+PYTEST = (*PYTHON, "pytest", "-q", "--no-header", "--tb=short")
+# loadgroup: tests that share something costly (an xdist_group) go to one worker
+PYTEST += ("-n", "auto", f"--maxprocesses={MOST_WORKERS}", "--dist", "loadgroup")
 # import-linter has no `python -m`; its command lies beside this Python
 CHECK_COMMANDS: tuple[tuple[str, ...], ...] = (
     (*PYTHON, "ruff", "check", "--quiet"),
@@ -98,17 +101,7 @@ def commands(room: Room, root: Path) -> Iterator[tuple[str, ...]]:
     if room is CHECKS:
         yield from CHECK_COMMANDS
     elif found := paths(room, root):
-        yield (
-            *PYTHON,
-            "pytest",
-            "-q",
-            "--no-header",
-            "--tb=short",
-            "-n",
-            "auto",
-            f"--maxprocesses={MOST_WORKERS}",
-            *found,
-        )
+        yield (*PYTEST, *found)
 
 
 def run(command: Sequence[str], root: Path) -> tuple[bool, str]:
