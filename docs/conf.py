@@ -23,10 +23,21 @@ autodoc_typehints = "none"
 autodoc_member_order = "bysource"
 
 
-def skip_what_sklearn_adds(_app, _what, name, _obj, skip, _options):
-    """Leave out `set_fit_request` and its like, which scikit-learn writes into every estimator, with its own links."""
-    return True if re.fullmatch(r"set_\w+_request", name) else skip
+def only_ours(_app, _what, _name, obj, skip, _options):
+    """Leave out what scikit-learn's and Python's own classes hand down: their pages have it, with their links."""
+    function = getattr(obj, "fget", None) or getattr(obj, "func", obj)
+    # a method of a class written in C names its class and no module
+    module = getattr(getattr(function, "__objclass__", function), "__module__", None)
+    return skip if module is None or module.split(".")[0] == "smidgen" else True
+
+
+def escape_trailing_underscores(_app, _what, _name, _obj, _options, lines):
+    """Keep `classes_` from being read as a link: numpydoc leaves names in its type column bare."""
+    for index, line in enumerate(lines):
+        if not line.lstrip().startswith((">>>", "...")):
+            lines[index] = re.sub(r"(?<![`\w.])([a-z]\w*)_(?=[\s,):]|$)", r"\1\\_", line)
 
 
 def setup(app):
-    app.connect("autodoc-skip-member", skip_what_sklearn_adds)
+    app.connect("autodoc-skip-member", only_ours)
+    app.connect("autodoc-process-docstring", escape_trailing_underscores)
