@@ -33,6 +33,7 @@ Result = dict[str, Any]
 class Case:
     """One row to be: the table it stands in, what sets it apart there, what measures it and the modules that it runs.
 
+    `apart_from` names modules that the row does not depend on though it imports them; `also` files that it depends on.
     A result may hold `met`, whether a promise is kept: a row that says no fails the run, and stays.
     """
 
@@ -41,6 +42,7 @@ class Case:
     measure: Callable[[Config], Result]
     modules: tuple[str, ...]
     apart_from: tuple[str, ...] = ()
+    also: tuple[Path, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -131,6 +133,7 @@ def key(case: Case, source: Path = SOURCE) -> str:
     parts = [case.table, json.dumps(case.config, sort_keys=True), meaning(dedent(inspect.getsource(case.measure)))]
     for name, path in sorted(closure(case.modules, case.apart_from, source).items()):
         parts += [name, _meaning_of(path)]
+    parts += [_meaning_of(path) for path in case.also]
     return hashlib.sha256("\0".join(parts).encode()).hexdigest()[:16]
 
 

@@ -12,7 +12,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from benchmarks.harness import PACKAGE, Case, Config, Part, Result, imports, interleaved
+from benchmarks.harness import PACKAGE, Case, Config, Part, Result, imports, interleaved, module_path
 
 ROOT = Path(__file__).resolve().parents[2]
 MOST_MILLISECONDS = 60
@@ -71,23 +71,29 @@ def thorough_tests() -> list[str]:
     return [line for line in done.stdout.splitlines() if "::" in line]
 
 
-def modules_of(test: str) -> tuple[str, ...]:
-    """What of smidgen a test's file imports."""
+def imports_from(package: str, path: Path) -> list[str]:
+    """What a file imports from a package."""
+    return [name for name in imports(path.stem, path) if name.split(".")[0] == package]
+
+
+def files_of(test: str) -> tuple[Path, ...]:
+    """A test's file and the files of tests/ that it imports."""
     path = ROOT / test.partition("::")[0]
-    return tuple(sorted(name for name in imports(path.stem, path) if name.split(".")[0] == PACKAGE))
+    helpers = {module_path(name.rpartition(".")[0], ROOT) for name in imports_from("tests", path)}
+    return (path, *sorted(helper for helper in helpers if helper))
 
 
 def thorough(config: Config) -> Result:
     """One `thorough` test with its full number of cases (the fixture `how_many` in conftest.py gives it)."""
-    command = [sys.executable, "-m", "pytest", "-q", "--no-header", "--tb=short", "-m", "thorough", config["test"]]
+    command = [sys.executable, "-m", "pytest", "-q", "--no-header", "--tb=short", "-s", config["test"]]
     began = time.perf_counter()
     done = subprocess.run(
         command, cwd=ROOT, capture_output=True, text=True, env={**os.environ, "SMIDGEN_THOROUGH": "1"}, check=False
     )
-    passed = done.returncode == 0 and re.search(r"\b1 passed", done.stdout) is not None
-    if not passed:
+    found = re.search(r"^\W*cases: (\d+)", done.stdout, flags=re.MULTILINE)
+    if done.returncode or not found:
         raise AssertionError(done.stdout[-4000:])
-    return {"passed": True, "in seconds": time.perf_counter() - began}
+    return {"cases": int(found[1]), "seconds": time.perf_counter() - began}
 
 
 def cases() -> Iterator[Case]:
@@ -110,7 +116,9 @@ def cases() -> Iterator[Case]:
         ("smidgen.data",),
     )
     for test in thorough_tests():
-        yield Case("Tests with their full number of cases", {"test": test}, thorough, modules_of(test))
+        files = files_of(test)
+        modules = tuple(sorted({name for file in files for name in imports_from(PACKAGE, file)}))
+        yield Case("Tests with their full number of cases", {"test": test}, thorough, modules, also=files)
 
 
 GROUND = Part(
