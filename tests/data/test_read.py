@@ -67,7 +67,7 @@ def test_an_empty_file(write, refusal, content, name):
         (b"PAR1 and no more", "rows.parquet", "FILE is a damaged Parquet file, fetch or save it again"),
         (npy(), "rows.npy", "FILE holds a single NumPy array, save X and y together with numpy.savez instead"),
         (
-            gzip.compress(b"a,b\n1,2", mtime=0)[:-9],
+            gzip.compress(b"a,b\n1,2\n", mtime=0)[:-9],
             "rows.csv.gz",
             "FILE is a damaged gzip file, fetch or pack it again",
         ),
