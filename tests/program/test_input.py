@@ -2,10 +2,10 @@
 
 import numpy as np
 import pytest
-from tests.program.random_programs import random_input
 
 from smidgen.errors import DataError, ProgramError
 from smidgen.program import Input
+from tests.program.random_programs import random_input
 
 
 def i16(*values):

@@ -2,11 +2,11 @@
 
 import numpy as np
 import pytest
-from tests.program.random_programs import random_matrix
 
 from smidgen.errors import ProgramError
 from smidgen.program import Input, Linear, Matrix, Rescale
 from smidgen.program.signal import Interval, Signal, bits_signal
+from tests.program.random_programs import random_matrix
 
 BYTE = Input("uint8", 1).check(None)
 

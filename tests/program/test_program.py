@@ -6,12 +6,12 @@ import inspect
 import numpy as np
 import pytest
 import scipy.sparse
-from tests.program.random_programs import FAMILIES, random_float_program, random_program, random_rows
 
 from smidgen.errors import DataError, ProgramError
 from smidgen.program import Decide, Distance, Gaussian, GroupReduce, Input, Linear, Matrix, Program, Rescale
 from smidgen.program.program import STEPS
 from smidgen.program.signal import Signal
+from tests.program.random_programs import FAMILIES, random_float_program, random_program, random_rows
 
 SEEDED = [pytest.param(seed, family, id=family) for seed, family in enumerate(FAMILIES)]
 every_family = pytest.mark.parametrize(("seed", "family"), SEEDED)

@@ -4,10 +4,10 @@ import math
 
 import numpy as np
 import pytest
-from tests.program.random_programs import FAMILIES, random_float_program, random_program, random_rows
-from tests.program.reference import Reference, run
 
 from smidgen.program import Decide, Distance, GroupReduce, Input, Linear, Matrix, Program
+from tests.program.random_programs import FAMILIES, random_float_program, random_program, random_rows
+from tests.program.reference import Reference, run
 
 SEED = 20
 

@@ -5,11 +5,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
-from tests.program.reference import decode
 
 from smidgen.errors import ProgramError
 from smidgen.program import Matrix
 from smidgen.program.storage import FORMATS, PART_NAMES
+from tests.program.reference import decode
 
 ENDS = {"int8": (-128, 127), "int4": (-8, 7), "bits": (0, 1)}
 EVERY = [(number_format, storage) for number_format, storages in FORMATS.items() for storage in storages]
