@@ -68,15 +68,19 @@ def test_a_point_outside_a_narrow_range_is_never_near():
     assert (proven.low.tolist(), proven.high.tolist()) == ([100**2 + 145**2], [110**2 + 155**2])
 
 
-def test_distances_stay_exact_where_float32_ends():
-    """65 columns of 255^2 pass 2^22 and their parts 2^24; each distance is odd, so a lost bit would show."""
-    for width in (63, 64, 65, 66, 258, 259, 1000):
-        step = Distance(Matrix.pack(np.full((1, width), -128), "int8", "dense"))
-        row = np.full((1, width), 255.0)
-        row[0, 0] = 254 if width % 2 else 255
-        row[0, -1] = 254 if width % 2 == 0 else row[0, -1]
-        expected = sum(int(value) ** 2 for value in row[0])
-        assert step.run(row).astype(np.int64).tolist() == [[expected]]
+@pytest.mark.parametrize("width", [63, 64, 65, 66, 129, 131, 257, 258, 259, 1001])
+def test_distances_stay_exact_where_float32_ends(width):
+    """Odd distances above 2^24, and small ones whose parts |x|^2 and |p|^2 are as large: a lost bit would show."""
+    points = np.full((2, width), -128)
+    points[1] = 127
+    row = np.full((1, width), 255.0)
+    row[0, 0] -= 1 if width % 2 == 0 else 0
+    far = sum(int(value) ** 2 for value in row[0])
+    assert far % 2 == 1
+    near = sum((255 - int(value)) ** 2 for value in row[0])
+    step = Distance(Matrix.pack(points, "int8", "dense"))
+    assert step.run(row).astype(np.int64).tolist() == [[far, near]]
+    assert step.run(row - 1).astype(np.int64)[0, 1] == sum((256 - int(value)) ** 2 for value in row[0])
 
 
 def test_the_last_distance_that_is_an_int32():

@@ -87,6 +87,7 @@ def test_numbers_become_what_the_sensor_gives():
         ({"offset": 0.1}, 1.1, 1),  # in float32, 1.1 - 0.1 is 1.0 and not 0.99..
         ({"offset": f32(-2.5), "base": 1}, 10.0, 25),
         ({"multiplier": u8(10)}, 0.1, 1),  # float32(0.1) * 10 rounds to 1
+        ({"multiplier": u8(10)}, 0.7, 7),  # float32(0.7) * 10 is 6.9999999, which float32 rounds to 7
         ({"multiplier": u8(3), "base": -1}, 3.0, 4),
         ({"base": 112, "shift": 15}, 1e-38, 1),  # 2^127 is the last power of two
         ({"offset": 1.0}, 1.0 + 2**-30, 0),  # cast to float32 first, then subtracted
