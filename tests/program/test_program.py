@@ -325,6 +325,13 @@ def test_a_program_cannot_be_changed():
         program.steps = ()
     with pytest.raises(dataclasses.FrozenInstanceError):
         SCORES.bias = None
+    bias = np.array([1, 2], np.int16)
+    step = Linear(SCORES.weights, bias)
+    bias[0] = 99  # the caller's array is the caller's
+    assert step.bias.tolist() == [1, 2]
+    for constants in (step.constants(), GROUPS.constants(), DISTANCES.constants()):
+        for array in constants.values():
+            assert not array.flags.writeable
 
 
 def test_ram_counts_the_widest_pair_of_neighbours():
