@@ -95,6 +95,14 @@ def test_the_last_distance_that_is_an_int32():
     Distance(points, kernel=Gaussian(u8(255, 0), 24)).check(top)
 
 
+def test_the_widest_point_has_an_exact_kernel():
+    points = Matrix.pack(np.full((1, 65_535), -128), "int8", "dense")
+    step = Distance(points, kernel=Gaussian(u8(255, 128, 0), 31))
+    # D = 65,535 * 255^2 is 1 * 2^31 and 252 of 256: 128 - (128 * 252 >> 8)
+    assert step.run(np.full((1, 65_535), 255.0)).tolist() == [[2]]
+    assert step.check(signal([0] * 65_535, [255] * 65_535)).range.low.tolist() == [2]
+
+
 TABLE = Gaussian(u8(200, 120, 50, 3), 9)
 
 

@@ -193,6 +193,7 @@ def test_describe_names_what_is_done():
         ({"raw": "uint8", "output": "int16"}, "output is 'int16'"),
         ({"raw": "int8", "trusted_range": (0, 5)}, "trusted range belongs to uint8"),
         ({"raw": "uint8", "trusted_range": (0, 5), "shift": 1}, "trusted range belongs to"),
+        ({"raw": "uint8", "trusted_range": (0, 5), "missing": 9, "fill": u8(1, 2)}, "trusted range belongs to"),
         ({"raw": "uint8", "trusted_range": (5, 4)}, "high end of the trusted range is 4"),
         ({"raw": "uint8", "trusted_range": (0, 256)}, "high end of the trusted range is 256"),
         ({"raw": "uint8", "trusted_range": (1,)}, "is a pair"),

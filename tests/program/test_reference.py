@@ -90,7 +90,7 @@ def test_random_programs_decide_between_their_answers():
 
 
 def test_the_transcription_by_hand():
-    """(7 - 5) * 2 - 3 = 1 and 7 * 1 + 10 = 17 by hand, so that the judge is judged as well."""
+    """The judge is judged as well."""
     program = Program(
         (
             Input("int8", 2, offset=np.array([5, -1], np.int16), shift=np.array([0, 1], np.uint8)),
