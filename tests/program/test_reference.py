@@ -47,8 +47,10 @@ def compare_float(seed: int, n_programs: int, n_rows: int) -> int:
     return n_compared
 
 
-def test_the_interpreter_is_the_transcription_on_ten_thousand_cases():
-    assert compare(SEED, n_programs=500, n_rows=20) == 10_000
+@pytest.mark.thorough
+def test_the_interpreter_is_the_transcription(how_many):
+    cases = how_many(10_000, 100_000)
+    assert compare(SEED, n_programs=cases // 20, n_rows=20) == cases
 
 
 def test_float32_programs_agree_with_plain_float64():
