@@ -10,8 +10,12 @@ __version__ = "0.1.0.dev0"
 
 # public name → module that holds it; the module is imported when the name is first asked for
 _HOMES: dict[str, str] = {
+    "Program": "smidgen.program",
     "PrototypeClassifier": "smidgen.models.prototypes",
     "SmidgenError": "smidgen.errors",
+    "load_dataset": "smidgen.data",
+    "load_program": "smidgen.program",
+    "read_table": "smidgen.data",
     "to_program": "smidgen.convert",
 }
 

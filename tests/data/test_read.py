@@ -47,7 +47,7 @@ def test_a_directory(refusal, tmp_path):
     assert refusal(tmp_path) == "FILE is a directory, give the file in it that holds the table"
 
 
-@pytest.mark.parametrize("content", [b"", b"\n \r\n", b"\xef\xbb\xbf", gzip.compress(b"")])
+@pytest.mark.parametrize("content", [b"", b"\n \r\n", b"\xef\xbb\xbf", gzip.compress(b"", mtime=0)])
 @pytest.mark.parametrize("name", ["rows.csv", "rows.libsvm", "rows"])
 def test_an_empty_file(write, refusal, content, name):
     assert refusal(write(content, name)) == "FILE is empty"
@@ -66,7 +66,11 @@ def test_an_empty_file(write, refusal, content, name):
         (b"no parquet", "rows.parquet", "FILE is damaged, or not the Parquet file its name says"),
         (b"PAR1 and no more", "rows.parquet", "FILE is a damaged Parquet file, fetch or save it again"),
         (npy(), "rows.npy", "FILE holds a single NumPy array, save X and y together with numpy.savez instead"),
-        (gzip.compress(b"a,b\n1,2\n")[:-9], "rows.csv.gz", "FILE is a damaged gzip file, fetch or pack it again"),
+        (
+            gzip.compress(b"a,b\n1,2\n", mtime=0)[:-9],
+            "rows.csv.gz",
+            "FILE is a damaged gzip file, fetch or pack it again",
+        ),
         (b"\x1f\x8b junk", "rows.csv.gz", "FILE is a damaged gzip file, fetch or pack it again"),
     ],
 )

@@ -143,7 +143,9 @@ def _random_row(rng: np.random.Generator, step: Input, low: np.ndarray, high: np
     else:
         shift = np.asarray(step.shift, float)
         exponent = step.base + shift if step.raw == "float32" else -shift
-        row = step.offset + rng.uniform(-20, 276, n) / (np.maximum(step.multiplier, 1) * 2.0**exponent)
+        wanted = rng.uniform(-20, 276, n)
+        wanted = np.rint(wanted) if rng.random() < 0.5 else wanted  # on the edge, where float32 rounds up or down
+        row = step.offset + wanted / (np.maximum(step.multiplier, 1) * 2.0**exponent)
     if step.raw != "float32":
         anywhere = rng.random(n) < (1.0 if step.trusted_range else 0.2)
         row = np.where(anywhere, rng.uniform(low - 0.5, high + 0.5), row)

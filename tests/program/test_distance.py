@@ -68,15 +68,19 @@ def test_a_point_outside_a_narrow_range_is_never_near():
     assert (proven.low.tolist(), proven.high.tolist()) == ([100**2 + 145**2], [110**2 + 155**2])
 
 
-def test_distances_stay_exact_where_float32_ends():
-    """65 columns of 255^2 pass 2^22 and their parts 2^24; each distance is odd, so a lost bit would show."""
-    for width in (63, 64, 65, 66, 258, 259, 1000):
-        step = Distance(Matrix.pack(np.full((1, width), -128), "int8", "dense"))
-        row = np.full((1, width), 255.0)
-        row[0, 0] = 254 if width % 2 else 255
-        row[0, -1] = 254 if width % 2 == 0 else row[0, -1]
-        expected = sum(int(value) ** 2 for value in row[0])
-        assert step.run(row).astype(np.int64).tolist() == [[expected]]
+@pytest.mark.parametrize("width", [63, 64, 65, 66, 129, 131, 257, 258, 259, 1001])
+def test_distances_stay_exact_where_float32_ends(width):
+    """Odd distances above 2^24, and small ones whose parts |x|^2 and |p|^2 are as large: a lost bit would show."""
+    points = np.full((2, width), -128)
+    points[1] = 127
+    row = np.full((1, width), 255.0)
+    row[0, 0] -= 1 if width % 2 == 0 else 0
+    far = sum(int(value) ** 2 for value in row[0])
+    assert far % 2 == 1
+    near = sum((255 - int(value)) ** 2 for value in row[0])
+    step = Distance(Matrix.pack(points, "int8", "dense"))
+    assert step.run(row).astype(np.int64).tolist() == [[far, near]]
+    assert step.run(row - 1).astype(np.int64)[0, 1] == sum((256 - int(value)) ** 2 for value in row[0])
 
 
 def test_the_last_distance_that_is_an_int32():
@@ -89,6 +93,14 @@ def test_the_last_distance_that_is_an_int32():
         Distance(points).check(top)
     # with a table no score is made of it, and 65,535 squares of bytes fit 32 bits
     Distance(points, kernel=Gaussian(u8(255, 0), 24)).check(top)
+
+
+def test_the_widest_point_has_an_exact_kernel():
+    points = Matrix.pack(np.full((1, 65_535), -128), "int8", "dense")
+    step = Distance(points, kernel=Gaussian(u8(255, 128, 0), 31))
+    # D = 65,535 * 255^2 is 1 * 2^31 and 252 of 256: 128 - (128 * 252 >> 8)
+    assert step.run(np.full((1, 65_535), 255.0)).tolist() == [[2]]
+    assert step.check(signal([0] * 65_535, [255] * 65_535)).range.low.tolist() == [2]
 
 
 TABLE = Gaussian(u8(200, 120, 50, 3), 9)
@@ -128,11 +140,13 @@ def test_float32_distances():
     assert Distance(FLOATS).check(Input("float32", 2, "float32").check(None)).kind == "float32"
 
 
-def test_a_float32_distance_is_never_below_zero():
-    point = np.random.default_rng(0).normal(1e3, 1, (50, 7)).astype(np.float32)
+@pytest.mark.parametrize(("width", "centre"), [(7, 1000), (33, 1000), (129, 1)])
+def test_a_float32_distance_is_never_below_zero(width, centre):
+    """|x|^2 + |p|^2 - 2 x p of equal vectors rounds to a little more or less than 0."""
+    point = np.random.default_rng(0).normal(centre, 1, (100, width)).astype(np.float32)
     got = Distance(Matrix.pack(point, "float32", "dense")).run(point.astype(float))
     assert (got >= 0).all()
-    np.testing.assert_allclose(np.diag(got), 0, atol=1e-7)
+    np.testing.assert_allclose(np.diag(got), 0, atol=1e-6)
 
 
 def test_the_cost():

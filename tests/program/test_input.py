@@ -2,10 +2,10 @@
 
 import numpy as np
 import pytest
-from tests.program.random_programs import random_input
 
 from smidgen.errors import DataError, ProgramError
 from smidgen.program import Input
+from tests.program.random_programs import random_input
 
 
 def i16(*values):
@@ -87,6 +87,7 @@ def test_numbers_become_what_the_sensor_gives():
         ({"offset": 0.1}, 1.1, 1),  # in float32, 1.1 - 0.1 is 1.0 and not 0.99..
         ({"offset": f32(-2.5), "base": 1}, 10.0, 25),
         ({"multiplier": u8(10)}, 0.1, 1),  # float32(0.1) * 10 rounds to 1
+        ({"multiplier": u8(10)}, 0.7, 7),  # float32(0.7) * 10 is 6.9999999, which float32 rounds to 7
         ({"multiplier": u8(3), "base": -1}, 3.0, 4),
         ({"base": 112, "shift": 15}, 1e-38, 1),  # 2^127 is the last power of two
         ({"offset": 1.0}, 1.0 + 2**-30, 0),  # cast to float32 first, then subtracted
@@ -192,6 +193,7 @@ def test_describe_names_what_is_done():
         ({"raw": "uint8", "output": "int16"}, "output is 'int16'"),
         ({"raw": "int8", "trusted_range": (0, 5)}, "trusted range belongs to uint8"),
         ({"raw": "uint8", "trusted_range": (0, 5), "shift": 1}, "trusted range belongs to"),
+        ({"raw": "uint8", "trusted_range": (0, 5), "missing": 9, "fill": u8(1, 2)}, "trusted range belongs to"),
         ({"raw": "uint8", "trusted_range": (5, 4)}, "high end of the trusted range is 4"),
         ({"raw": "uint8", "trusted_range": (0, 256)}, "high end of the trusted range is 256"),
         ({"raw": "uint8", "trusted_range": (1,)}, "is a pair"),

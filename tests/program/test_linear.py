@@ -2,11 +2,11 @@
 
 import numpy as np
 import pytest
-from tests.program.random_programs import random_matrix
 
 from smidgen.errors import ProgramError
 from smidgen.program import Input, Linear, Matrix, Rescale
 from smidgen.program.signal import Interval, Signal, bits_signal
+from tests.program.random_programs import random_matrix
 
 BYTE = Input("uint8", 1).check(None)
 
@@ -115,6 +115,23 @@ def test_sums_stay_exact_where_float32_ends():
         step = Linear(column(1), i32(bias))
         sums = step.run(np.arange(256.0)[:, None]).astype(np.int64)
         assert sums[:, 0].tolist() == [x + bias for x in range(256)]
+
+
+def test_sums_of_many_columns_stay_exact_where_float32_ends():
+    step = Linear(Matrix.pack(np.full((1, 600), 127), "int8"))
+    row = np.full((1, 600), 255.0)
+    row[0, 0] = 254  # the sum is odd and above 2^24
+    assert step.run(row).astype(np.int64).tolist() == [[127 * (600 * 255 - 1)]]
+
+
+def test_the_widest_matrix_fits_32_bits_and_stays_exact():
+    weights = np.full((2, 65_535), 127)
+    weights[1] = -128
+    step = Linear(Matrix.pack(weights, "int8"))
+    proven = step.check(signal([0] * 65_535, [255] * 65_535)).range
+    assert (proven.low.tolist(), proven.high.tolist()) == ([0, -128 * 255 * 65_535], [127 * 255 * 65_535, 0])
+    assert proven.bits("it") == 32
+    assert step.run(np.full((1, 65_535), 255.0)).tolist() == [[127 * 255 * 65_535, -128 * 255 * 65_535]]
 
 
 def test_int16_ends_are_no_special_case():

@@ -6,12 +6,12 @@ import inspect
 import numpy as np
 import pytest
 import scipy.sparse
-from tests.program.random_programs import FAMILIES, random_float_program, random_program, random_rows
 
 from smidgen.errors import DataError, ProgramError
 from smidgen.program import Decide, Distance, Gaussian, GroupReduce, Input, Linear, Matrix, Program, Rescale
 from smidgen.program.program import STEPS
 from smidgen.program.signal import Signal
+from tests.program.random_programs import FAMILIES, random_float_program, random_program, random_rows
 
 SEEDED = [pytest.param(seed, family, id=family) for seed, family in enumerate(FAMILIES)]
 every_family = pytest.mark.parametrize(("seed", "family"), SEEDED)
@@ -95,9 +95,10 @@ def test_these_orders_are_programs(steps):
         ((INPUT, SCORES), "needs an Input, a step that computes"),
         ((SCORES, SCORES, ARGMAX), "one Input, its first step"),
         ((INPUT, INPUT, SCORES, ARGMAX), "one Input, its first step"),
+        ((FLOAT_INPUT, GROUPS, ARGMAX), "second step is a Linear or a Distance"),
         ((INPUT, SCORES, GROUPS), "one Decide, its last step"),
         ((INPUT, ARGMAX, SCORES, ARGMAX), "one Decide, its last step"),
-        ((INPUT, GROUPS, SCORES, ARGMAX), "at most one GroupReduce"),
+        ((INPUT, SCORES, GROUPS, SCORES, ARGMAX), "at most one GroupReduce"),
         ((INPUT, SCORES, GROUPS, GROUPS, ARGMAX), "at most one GroupReduce"),
         ((INPUT, "Linear", ARGMAX), "step 1 is a str, which is no step"),
         ((INPUT, SCORES, SCORES, ARGMAX), "step 2: Linear with int8 weights takes bytes where 2 integers in"),
@@ -324,6 +325,13 @@ def test_a_program_cannot_be_changed():
         program.steps = ()
     with pytest.raises(dataclasses.FrozenInstanceError):
         SCORES.bias = None
+    bias = np.array([1, 2], np.int16)
+    step = Linear(SCORES.weights, bias)
+    bias[0] = 99  # the caller's array is the caller's
+    assert step.bias.tolist() == [1, 2]
+    for constants in (step.constants(), GROUPS.constants(), DISTANCES.constants()):
+        for array in constants.values():
+            assert not array.flags.writeable
 
 
 def test_ram_counts_the_widest_pair_of_neighbours():

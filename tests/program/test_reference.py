@@ -4,10 +4,10 @@ import math
 
 import numpy as np
 import pytest
-from tests.program.random_programs import FAMILIES, random_float_program, random_program, random_rows
-from tests.program.reference import Reference, run
 
 from smidgen.program import Decide, Distance, GroupReduce, Input, Linear, Matrix, Program
+from tests.program.random_programs import FAMILIES, random_float_program, random_program, random_rows
+from tests.program.reference import Reference, run
 
 SEED = 20
 
@@ -90,7 +90,7 @@ def test_random_programs_decide_between_their_answers():
 
 
 def test_the_transcription_by_hand():
-    """(7 - 5) * 2 - 3 = 1 and 7 * 1 + 10 = 17 by hand, so that the judge is judged as well."""
+    """The judge is judged as well."""
     program = Program(
         (
             Input("int8", 2, offset=np.array([5, -1], np.int16), shift=np.array([0, 1], np.uint8)),
@@ -147,6 +147,15 @@ def test_near_ties_scale_with_the_terms_that_cancel():
     linear = Linear(Matrix.pack([[1.0, -1.0], [0.0, 0.0]], "float32"), np.array([0.0, 0.01], np.float32))
     program = Program((Input("float32", 2, "float32"), linear, Decide("argmax")))
     assert program.near_ties([[0.02, 0.0], [10_000.02, 10_000.0], [0.0, 10_000.0]]).tolist() == [False, True, False]
+
+
+def test_each_label_is_measured_against_the_terms_of_its_own_class():
+    weights = Matrix.pack([[1.0, -1.0], [0.5, -0.5], [1.0, 0.0]], "float32")
+    steps = (Input("float32", 2, "float32"), Linear(weights), GroupReduce(np.array([2, 1], np.uint8), "max"))
+    program = Program((*steps, Decide("labels")))
+    # the first class cancels to 0.001 of 2, then of 2,000; the second is clear both times
+    assert program.near_ties([[1.001, 1.0], [1000.001, 1000.0]]).tolist() == [False, True]
+    assert program.near_ties([[0.01, 1000.0]]).tolist() == [False]
 
 
 def test_a_sign_close_to_zero_is_a_near_tie_and_equal_hamming_counts_are_none():

@@ -5,11 +5,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
-from tests.program.reference import decode
 
 from smidgen.errors import ProgramError
 from smidgen.program import Matrix
 from smidgen.program.storage import FORMATS, PART_NAMES
+from tests.program.reference import decode
 
 ENDS = {"int8": (-128, 127), "int4": (-8, 7), "bits": (0, 1)}
 EVERY = [(number_format, storage) for number_format, storages in FORMATS.items() for storage in storages]
@@ -154,6 +154,7 @@ WIDE = Matrix.pack(np.eye(1, 40, 20, dtype=int), "int4", "gap4")  # one filler: 
         (altered(GAP4, counts=np.array([2, 0], np.uint16)), "not packed as"),
         (altered(GAP4, counts=np.array([2, 0], np.int64)), "counts .* int64"),
         (altered(GAP4, counts=np.array([[2, 0]], np.uint8)), "1x2"),
+        (altered(GAP4, counts=np.array([[2], [0]], np.uint8)), "2x1"),
         (altered(GAP4, entries=np.array([0x31, -14], np.int8)), "entries .* int8"),
         (altered(WIDE, entries=u8(0x0F, 0x0F), counts=u8(2)), "not packed as"),  # a filler with nothing after it
         (altered(WIDE, entries=u8(0x07, 0x1C), counts=u8(2)), "not packed as"),  # a filler where none is needed

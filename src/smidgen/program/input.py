@@ -238,7 +238,7 @@ class Input:
                 row, column = np.argwhere(~np.isfinite(sensed))[0]
                 raise DataError(f"row {first_row + row}, feature {column} of X is infinite in float32")
             return sensed, missing
-        whole_numbers = np.where(missing, 0, np.rint(X)).astype(np.float64)
+        whole_numbers = np.where(missing, 0, np.rint(X.astype(np.float64)))  # rint of uint8 would go by way of float16
         if self.trusted_range is not None:
             self._require_trusted(whole_numbers, first_row)
         sensed = np.clip(whole_numbers, *RAW_LIMITS[self.raw])

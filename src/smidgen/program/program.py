@@ -158,6 +158,7 @@ class Program:
             require(
                 isinstance(step, Decide) == (index == len(self.steps) - 1), "a Program has one Decide, its last step"
             )
+        require(isinstance(self.steps[1], (Linear, Distance)), "a Program's second step is a Linear or a Distance")
         grouped = [index for index, step in enumerate(self.steps) if isinstance(step, GroupReduce)]
         require(grouped in ([], [len(self.steps) - 2]), "a Program has at most one GroupReduce, just before Decide")
         n_outputs = self.n_outputs  # this runs every step's own proof
