@@ -1,6 +1,7 @@
 """`smidgen demo`."""
 
 import json
+import re
 from dataclasses import replace
 from pathlib import Path
 
@@ -15,9 +16,8 @@ def test_what_people_see(capsys: pytest.CaptureFixture[str]) -> None:
     assert run(["demo"]) == 0
     shown = capsys.readouterr()
     first, second = shown.out.splitlines()
-    assert first.endswith(" bytes of RAM")
-    assert " % on 450 held-out rows · 330 bytes of model · " in first
-    assert second == "the model and its saved file agree on 450 of 450 rows"
+    assert re.fullmatch(r"9\d\.\d % on 450 held-out rows · [\d,]+ bytes of model · 64 bytes of RAM", first)
+    assert second == "the saved file and Python agree on 450 of 450 rows"
     assert shown.err == ""
 
 
@@ -27,10 +27,10 @@ def test_what_programs_see(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -
     shown = capsys.readouterr()
     data = json.loads(shown.out)
     assert {"accuracy", "model_bytes", "rows", "ram_bytes", "model", "mismatches"} < set(data)
-    assert (data["model_bytes"], data["rows"], data["mismatches"]) == (330, 450, 0)
-    assert data["accuracy"] > 0.85
+    assert (data["rows"], data["mismatches"], data["model"]) == (450, 0, "PrototypeClassifier")
+    assert 0.9 < data["accuracy"] < 1
     assert data["file"] == str(file)
-    assert load_program(file).cost().model_bytes == 330
+    assert load_program(file).cost().model_bytes == data["model_bytes"] <= 1024
     assert shown.err == ""
 
 

@@ -11,7 +11,7 @@ OutOption = Annotated[Path | None, typer.Option("--out", "-o", metavar="FILE", h
 
 
 def demo(screen: Screen, out: OutOption = None) -> None:
-    """Show what fits into a few hundred bytes, on digits."""
+    """Show what fits into a kilobyte, on digits."""
     with screen.working("reading digits"):
         from smidgen.jobs.demo import run_demo
 
@@ -21,7 +21,7 @@ def demo(screen: Screen, out: OutOption = None) -> None:
         result.as_json(),
         f"{100 * result.accuracy:.1f} % on {result.rows:,} held-out rows · {result.model_bytes:,} bytes of model · "
         f"{result.ram_bytes:,} bytes of RAM",
-        f"the model and its saved file agree on {same:,} of {result.rows:,} rows",
+        f"the saved file and Python agree on {same:,} of {result.rows:,} rows",
         *([f"{result.file} holds the model"] if result.file else []),
     )
     if result.mismatches:

@@ -1,6 +1,6 @@
 """The demonstration: a small model of the bundled digits, from raw pixels to labels, by way of its file.
 
-Imports data and program. Later pieces of smidgen lengthen it: train, fit a board, verify.
+Imports data, models, convert and program. Later pieces of smidgen lengthen it: to a board, to a certificate.
 """
 
 import tempfile
@@ -10,12 +10,14 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
+from smidgen.convert import to_program
 from smidgen.data import load_dataset
 from smidgen.errors import UsageError
-from smidgen.program import Decide, Distance, GroupReduce, Input, Matrix, Program, load_program
+from smidgen.models.prototypes import PrototypeClassifier
+from smidgen.program import Program, load_program
 
+_BUDGET = "1kB"
 _PIXELS = (0, 16)  # digits' pixels count the dots in squares of 4 x 4
 
 
@@ -26,15 +28,15 @@ class DemoResult:
     Attributes
     ----------
     model : str
-        The kind of model.
+        The estimator.
     accuracy : float
-        On the held-out rows.
+        That of the loaded file on the held-out rows.
     model_bytes, ram_bytes : int
         What the Program costs: its constants, and its memory without the stack.
     rows : int
         The held-out rows.
     mismatches : int
-        Rows that the Program answers differently once it was saved and loaded; 0 unless smidgen is broken.
+        Rows that the loaded file and the estimator answer differently; 0 unless smidgen is broken.
     file : str or None
         Where the model was kept, if it was asked for.
     """
@@ -53,7 +55,7 @@ class DemoResult:
 
 
 def run_demo(out: Path | None = None) -> DemoResult:
-    """Make a model of the digits, save it, load it, and have both answer the held-out rows.
+    """Fit a model of the digits, save it, load it, and have both answer the held-out rows.
 
     Parameters
     ----------
@@ -79,51 +81,18 @@ def run_demo(out: Path | None = None) -> DemoResult:
     if out is not None:
         _refuse_place(out)
     digits = load_dataset("digits")
-    program = nearest_centroids(digits.X_train, digits.y_train)
-    loaded = _save_and_load(program, out)
-    prediction = program.predict(digits.X_test)
+    model = PrototypeClassifier(budget=_BUDGET, trusted_range=_PIXELS, random_state=0)
+    program = to_program(model.fit(digits.X_train, digits.y_train))
+    answers = _save_and_load(program, out).predict(digits.X_test)
     cost = program.cost()
     return DemoResult(
-        model="nearest centroids",
-        accuracy=float(np.mean(prediction == digits.y_test)),
+        model=type(model).__name__,
+        accuracy=float(np.mean(answers == digits.y_test)),
         model_bytes=cost.model_bytes,
         ram_bytes=cost.ram_bytes,
-        rows=len(digits.y_test),
-        mismatches=int(np.sum(prediction != loaded.predict(digits.X_test))),
+        rows=len(answers),
+        mismatches=int(np.sum(answers != model.predict(digits.X_test))),
         file=None if out is None else str(out),
-    )
-
-
-def nearest_centroids(X: npt.NDArray[Any], y: npt.NDArray[Any]) -> Program:
-    """Make the Program that answers with the class whose mean picture is nearest, half a byte a pixel.
-
-    Parameters
-    ----------
-    X : array of shape (rows, pixels)
-        Whole numbers from 0 to 16.
-    y : array of shape (rows,)
-        Their classes.
-
-    Returns
-    -------
-    Program
-
-    Examples
-    --------
-    >>> nearest_centroids(np.array([[0, 3], [0, 5], [14, 9]]), np.array([0, 0, 1])).predict([[1, 4], [12, 12]])
-    array([0, 1])
-    """
-    classes = np.unique(y)
-    means = np.stack([X[y == name].mean(axis=0) for name in classes])
-    points = np.clip(np.rint(means) - 8, -8, 7)  # nibbles: a mean of 16, every dot of every picture, counts as 15
-    return Program(
-        steps=(
-            Input("uint8", X.shape[1], trusted_range=_PIXELS),
-            Distance(Matrix.pack(points, "int4"), zero=8),
-            GroupReduce(np.ones(len(classes), np.uint8), "min"),
-            Decide("argmin"),
-        ),
-        classes=tuple(classes.tolist()),
     )
 
 
