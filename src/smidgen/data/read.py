@@ -120,6 +120,8 @@ def read_bytes(path: Path) -> bytes:
         raise DataError(_no_such_file(path)) from None
     except IsADirectoryError:
         raise DataError(f"{path} is a directory, give the file in it that holds the table") from None
+    except ValueError as error:  # a NUL in the name
+        raise DataError(f"{shown(path)} cannot be read: {error}") from None
     except OSError as error:
         if path.is_dir():  # Windows says "permission denied" of a directory
             raise DataError(f"{path} is a directory, give the file in it that holds the table") from None
