@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from smidgen.errors import ProgramError
 from smidgen.program import arith
 from smidgen.program.checks import Array, choice, real, require, vector, whole
 from smidgen.program.signal import Interval, Signal, received
@@ -51,7 +52,7 @@ class GroupReduce:
             object.__setattr__(self, "floor", self._checked_floor(self.floor))
         elif not counts.all():
             empty = int(np.flatnonzero(counts == 0)[0])
-            require(False, f"class {empty} of GroupReduce has no entries; it needs a floor")
+            raise ProgramError(f"class {empty} of GroupReduce has no entries; it needs a floor")
 
     @staticmethod
     def _checked_floor(floor: object) -> float:
