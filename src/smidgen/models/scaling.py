@@ -1,9 +1,9 @@
 """How our estimators scale raw rows by themselves: a few candidate Input steps, of which held-out rows choose one.
 
-ARITHMETIC.md, rules 10 to 13. A feature's range runs from its 1 % to its 99 % quantile over the training rows (another
-share where an estimator asks for it), tails are clipped; powers of two bring it to 128..255. The candidates differ in
-what is shared by all features, which is free as it stands in the code, and what each feature has of its own, which
-costs constants:
+docs/arithmetic.md (Input) says what each computes. A feature's range runs from its 1 % to its 99 % quantile over the
+training rows (another share where an estimator asks for it), tails are clipped; powers of two bring it to 128..255. The
+candidates differ in what is shared by all features, which is free as it stands in the code, and what each feature has
+of its own, which costs constants:
 
     shared               one offset, one shift                    0 bytes; nothing at all for uint8
     shifts               one offset, a shift a feature            1/2 byte a feature

@@ -15,7 +15,7 @@ from smidgen.errors import ProgramError
 Kind = Literal["bytes", "bits", "integers", "float32"]
 
 MAX_DIMENSION = 65_535
-"""No vector and no matrix side is longer (ARITHMETIC.md, 23)."""
+"""No vector and no matrix side is longer (docs/arithmetic.md, Numbers)."""
 
 ACCUMULATOR_BITS = (16, 24, 32)
 
