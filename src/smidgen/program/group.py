@@ -88,7 +88,7 @@ class GroupReduce:
         return arith.group_reduce(np, values, self.counts.tolist(), self.operation, self.floor)
 
     def magnitudes(self, values: Array) -> Array:
-        """The largest sum of |terms| in each class."""
+        """The largest sum of magnitudes in each class."""
         return arith.group_reduce(np, values, self.counts.tolist(), "max", None if self.counts.all() else 0.0)
 
     def constants(self) -> dict[str, Array]:
