@@ -170,7 +170,7 @@ class Distance:
         return sq_dist if self.kernel is None else np.exp(-self.kernel * sq_dist)
 
     def magnitudes(self, values: Array) -> Array:
-        """The sum of the terms' magnitudes in each distance: x's and p's squares bound what float32 may lose in x - p."""
+        """The terms' magnitudes in each distance, added up: x² and p² bound what float32 may lose in x - p."""
         points = self._exact_points
         return (values * values).sum(axis=1)[:, None] + (points * points).sum(axis=1)[None, :]
 
