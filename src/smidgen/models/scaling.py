@@ -209,7 +209,8 @@ def _scaled(raw: str, ranges: Ranges, *, own_offset: bool, own_shift: bool) -> I
     offset = np.maximum(ends.least, ends.high - np.ldexp(256.0, exponent) + unit)  # what has room is not clipped
     if own_shift and not own_offset:
         exponent = _exponents(ranges.high - offset + unit, raw)
-    # what is constant, or wholly below a shared offset, says nothing: coarsest, it goes unheard even if it stirs later
+    # a feature that is constant, or wholly below a shared offset, tells nothing in training: the coarsest step keeps it
+    # from counting if it should vary later
     silent = own_shift & (ranges.constant | (ranges.high <= offset))
     if raw in RAW_LIMITS:
         shift = np.where(silent, LARGEST_SHIFT, exponent)
