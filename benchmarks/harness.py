@@ -29,6 +29,10 @@ Config = Mapping[str, Any]
 Result = dict[str, Any]
 
 
+class LeftOut(Exception):  # noqa: N818  (no error: the run goes well without)
+    """What a case's measure raises where this machine lacks what it takes, and says what that is."""
+
+
 @dataclass(frozen=True)
 class Case:
     """One row to be: the table it stands in, what sets it apart there, what measures it and the modules that it runs.
@@ -200,6 +204,9 @@ def run_part(part: Part, folder: Path, say: Callable[[str], None], source: Path 
                 say(f"{label} ...")
                 rows[name] = measured(case, wanted)
                 write_rows(path, part, rows.values())
+        except LeftOut as reason:  # an older row would pass for one of today's modules
+            rows.pop(name, None)
+            say(f"{label}: left out, {reason}")
         except Exception as error:  # one broken row must not cost the others their hours
             say(f"{label}: {type(error).__name__}: {error}")
             good = False

@@ -12,8 +12,9 @@ sys.path.insert(0, str(ROOT))
 
 from benchmarks.harness import page, run_part  # noqa: E402
 from benchmarks.parts.ground import GROUND  # noqa: E402
+from benchmarks.parts.prototypes import PROTOTYPES  # noqa: E402
 
-PARTS = (GROUND,)
+PARTS = (GROUND, PROTOTYPES)
 RESULTS = ROOT / "benchmarks" / "results"
 NOTHING_TO_RUN = 5
 

@@ -1,4 +1,7 @@
-"""README.md is run: every command of a console block, every example of a python block, every link to a file."""
+"""README.md is run: every command of a console block, every example of a python block, every link to a file.
+
+test_docs.py runs the examples of the site's pages in the same way.
+"""
 
 import contextlib
 import doctest
@@ -18,8 +21,8 @@ TEXT = (ROOT / "README.md").read_text()
 ELSEWHERE = {"make test", "pip install ."}
 
 
-def blocks(language):
-    return re.findall(rf"^```{language}\n(.*?)^```$", TEXT, flags=re.DOTALL | re.MULTILINE)
+def blocks(language, text=TEXT):
+    return re.findall(rf"^```{language}\n(.*?)^```$", text, flags=re.DOTALL | re.MULTILINE)
 
 
 def console_commands():
@@ -74,17 +77,23 @@ def test_what_is_run_elsewhere_is_there_to_be_run():
     assert "tools/run_tests.py" in dry_run("test")[-1]
 
 
-def test_python_examples(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
+def run_examples(page):
+    """Run the python blocks of a page, one after the other with the same names; how many lines were run."""
     parser = doctest.DocTestParser()
     runner = doctest.DocTestRunner(optionflags=doctest.NORMALIZE_WHITESPACE | doctest.ELLIPSIS | doctest.FAIL_FAST)
-    said = io.StringIO()
-    for number, block in enumerate(blocks("python"), start=1):
-        example = parser.get_doctest(block, {}, f"README.md, python block {number}", "README.md", 0)
+    said, names = io.StringIO(), {}
+    for number, block in enumerate(blocks("python", page.read_text()), start=1):
+        example = parser.get_doctest(block, names, f"{page.name}, python block {number}", page.name, 0)
         assert example.examples, f"python block {number} holds no >>> line, so nothing of it would be run"
-        runner.run(example, out=said.write)
-    assert runner.tries, "README.md has no python example"
+        runner.run(example, out=said.write, clear_globs=False)
+        names = example.globs
     assert not runner.failures, said.getvalue()
+    return runner.tries
+
+
+def test_python_examples(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    assert run_examples(ROOT / "README.md")
 
 
 def test_every_block_is_of_a_kind_that_is_run():

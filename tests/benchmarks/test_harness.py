@@ -176,6 +176,18 @@ def test_a_broken_row_costs_the_others_nothing(source, tmp_path):
     assert "count: doubles: 1: RuntimeError: out of tea" in said
 
 
+def test_a_row_that_this_machine_cannot_measure_is_left_out_and_no_failure(source, tmp_path):
+    def lacking(config):
+        raise harness.LeftOut("there is no tea here")
+
+    run_part(Counted().part((1, 2)), tmp_path, lambda _: None, source)
+    said = []
+    part = Part("count", "Doubles.", lambda: [case(1, measure=lacking), case(2, measure=Counted().measure)])
+    assert run_part(part, tmp_path, said.append, source)
+    assert rows_in(tmp_path) == {2: 4}
+    assert "count: doubles: 1: left out, there is no tea here" in said
+
+
 def test_the_page_names_the_command_and_shows_every_row(source, tmp_path):
     run_part(Counted().part(), tmp_path, lambda _: None, source)
     text = page(tmp_path)

@@ -22,4 +22,4 @@ def test_parts_have_names_of_their_own_and_results_belong_to_one():
 
 def test_an_unknown_part_is_named(capsys):
     assert main(["attic"]) == 2
-    assert "there is no part attic; parts: ground" in capsys.readouterr().out
+    assert "there is no part attic; parts: ground, prototypes" in capsys.readouterr().out

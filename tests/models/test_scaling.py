@@ -21,7 +21,7 @@ def inputs_of(X):
 
 
 def bytes_of(X, scaling):
-    """Rule 11 and 12 of ARITHMETIC.md, one number at a time in Python."""
+    """docs/arithmetic.md, Input: one number at a time in Python."""
     n = scaling.n_features
     offset, shift = np.broadcast_to(scaling.offset, n), np.broadcast_to(scaling.shift, n)
     multiplier = np.broadcast_to(scaling.multiplier, n)

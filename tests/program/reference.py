@@ -1,4 +1,4 @@
-"""A slow, plain transcription of ARITHMETIC.md: one row, one entry, one Python integer at a time.
+"""A slow, plain transcription of docs/arithmetic.md: one row, one entry, one Python integer at a time.
 
 It is the independent judge of `smidgen.program` (and of C, later), written from the page and not from the code. It
 reads matrices from their packed parts, entry by entry, and as it goes it asserts what the Program says it has proved:

@@ -1,4 +1,4 @@
-"""The interpreter against the slow transcription of ARITHMETIC.md, on random Programs and rows, extremes included."""
+"""The interpreter against the slow transcription of docs/arithmetic.md, on random Programs, extremes included."""
 
 import math
 

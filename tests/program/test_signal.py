@@ -40,8 +40,6 @@ def test_the_error_names_the_number_that_fits_nowhere(low, high, signed, number)
 
 def test_one_accumulator_serves_all_values():
     assert interval([0, -40_000], [7, 3]).bits("it") == 24
-    assert interval([0, -1], [7, 3]).signed
-    assert not interval([0, 1], [7, 3]).signed
 
 
 @pytest.mark.parametrize(

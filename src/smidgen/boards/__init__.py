@@ -1,1 +1,4 @@
-"""Boards as TOML, and the compilers and simulators that this machine has for them."""
+"""Boards as TOML (`board`), the compilers and simulators of this machine (`tools`), what is missing (`doctor`).
+
+May import the errors; neither scikit-learn nor numba.
+"""

@@ -2,8 +2,7 @@
 
 The files beside this module are the boards smidgen brings along. A user's own lie in the folder that `$SMIDGEN_BOARDS`
 names, else in `~/.config/smidgen/boards`; one of the same name stands in front of ours. The file's name is the board's.
-A new field is one line in `Board` and one in `_read_board`. Imports smidgen's
-errors, and tools for the home folder.
+A new field is one line in `Board` and one in `_read_board`. Imports smidgen's errors, and tools for the home folder.
 """
 
 import difflib

@@ -1,1 +1,1 @@
-"""The command line: one file per command; options, one call into jobs/, printing."""
+"""The command line: one file per command; options, one call into jobs/, printing. May import everything."""

@@ -1,7 +1,7 @@
 """Exact hard thresholding: the projection onto arrays with at most k entries.
 
-Written against the Array API; imports nothing of the house but `core.arrays`. No shape depends on the data and nothing
-is read back to Python, so a GPU can capture it in a graph.
+Written against the Array API; imports nothing of the house but `core.arrays` and the errors. No shape depends on the
+data and nothing is read back to Python, so a GPU can capture it in a graph.
 """
 
 from smidgen.core.arrays import Array, namespace_of

@@ -118,12 +118,10 @@ def read_bytes(path: Path) -> bytes:
         data = path.read_bytes()
     except FileNotFoundError:
         raise DataError(_no_such_file(path)) from None
-    except IsADirectoryError:
-        raise DataError(f"{path} is a directory, give the file in it that holds the table") from None
     except ValueError as error:  # a NUL in the name
         raise DataError(f"{shown(path)} cannot be read: {error}") from None
     except OSError as error:
-        if path.is_dir():  # Windows says "permission denied" of a directory
+        if path.is_dir():  # of which Windows says only "permission denied"
             raise DataError(f"{path} is a directory, give the file in it that holds the table") from None
         raise DataError(f"{path} cannot be read: {error.strerror or error}") from None
     if data.startswith(b"\x1f\x8b"):

@@ -37,10 +37,15 @@ def distinct_rows(rows: NDArray, weight: NDArray) -> tuple[NDArray, NDArray, NDA
     >>> weight, owner
     (array([1. , 1.5]), array([1, 0, 1]))
     """
-    plain = np.ascontiguousarray(rows + np.zeros(1, rows.dtype))  # -0.0 becomes 0.0, so equal rows have equal bytes
+    plain = without_negative_zeros(rows)
     keys = plain.view(np.dtype((np.void, plain.dtype.itemsize * plain.shape[1]))).ravel()
     _, first, owner = np.unique(keys, return_index=True, return_inverse=True)
     return first, np.bincount(owner, weights=weight, minlength=len(first)), owner
+
+
+def without_negative_zeros(rows: NDArray) -> NDArray:
+    """Return a contiguous copy in which every -0.0 is 0.0, so that equal rows have equal bytes."""
+    return np.ascontiguousarray(rows + np.zeros(1, rows.dtype))
 
 
 def cluster_centres(rows: NDArray, weight: NDArray, n_clusters: int, seed: int, n_init: int = 1) -> NDArray[np.float64]:

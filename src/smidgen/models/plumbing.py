@@ -1,7 +1,7 @@
 """What every estimator shares with scikit-learn: checked rows, encoded classes, weights, a split for fit's own choices.
 
 Functions, and one small base class for classifiers whose `predict` is their Program's answer. May import scikit-learn
-(its private names by way of `sklearn_private`) and `smidgen.program`.
+(its private names by way of `sklearn_private`), `smidgen.program`, and `clusters` and `scaling` beside it.
 """
 
 from dataclasses import dataclass
@@ -16,7 +16,7 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from smidgen.errors import DataError
-from smidgen.models.clusters import distinct_rows
+from smidgen.models.clusters import distinct_rows, without_negative_zeros
 from smidgen.models.scaling import raw_type
 from smidgen.models.sklearn_private import check_sample_weight
 from smidgen.program import Program, Result
@@ -168,14 +168,14 @@ def merge_repeated(rows: TrainingRows) -> TrainingRows:
     from a row given twice.
     """
     marks = rows.y.astype(np.uint32).view(np.uint8).reshape(len(rows.y), 4)
-    values = np.ascontiguousarray(rows.X + np.zeros(1, rows.X.dtype))
+    values = without_negative_zeros(rows.X)
     keys = np.hstack([values.view(np.uint8).reshape(len(values), -1), marks])
     first, weight, _ = distinct_rows(keys, rows.weight)
     return TrainingRows(values[first], rows.y[first], weight, rows.classes)
 
 
 def hold_out(rows: TrainingRows, seed: int, share: float = 0.25) -> tuple[TrainingRows, TrainingRows]:
-    """Split training rows for fit's own choices: rows to learn from, and rows to choose by.
+    """Split training rows for fit's own choices: rows to learn from, and rows to choose by (test rows never come here).
 
     Stratified: of every class the share, rounded down, is held out, so a class always keeps a row to learn from.
     Where all classes are too small to spare one, the rows to choose by are the rows to learn from.

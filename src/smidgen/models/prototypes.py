@@ -2,7 +2,7 @@
 
 The model, for a row x of raw numbers:
 
-    u = Input(x)                                    bytes: x less an offset, shifted right, clipped to 0..255
+    u = Input(x)                                    bytes: x less an offset, scaled, clipped to 0..255 (see `scaling`)
     d_c = min over the prototypes p of class c of |u - p|²
     prediction = the class with the least d_c, the first of equals
 
@@ -14,7 +14,7 @@ The model, for a row x of raw numbers:
 
 Clusters are found among the very bytes that the Program computes with, then rounded to the grid of int4 or int8 points.
 Repeated rows are merged first, so weights mean repetition to the bit, and the order of the rows does not matter.
-Imports scikit-learn by way of `plumbing`, and the Program's steps, from which it builds its Program at the end.
+May import core, the Program's steps and the files of models/ that know no algorithm; scikit-learn by way of those.
 """
 
 from collections.abc import Callable

@@ -1,9 +1,9 @@
 """How our estimators scale raw rows by themselves: a few candidate Input steps, of which held-out rows choose one.
 
-ARITHMETIC.md, rules 10 to 13. A feature's range runs from its 1 % to its 99 % quantile over the training rows (another
-share where an estimator asks for it), tails are clipped; powers of two bring it to 128..255. The candidates differ in
-what is shared by all features, which is free as it stands in the code, and what each feature has of its own, which
-costs constants:
+docs/arithmetic.md (Input) says what each computes. A feature's range runs from its 1 % to its 99 % quantile over the
+training rows (another share where an estimator asks for it), tails are clipped; powers of two bring it to 128..255. The
+candidates differ in what is shared by all features, which is free as it stands in the code, and what each feature has
+of its own, which costs constants:
 
     shared               one offset, one shift                    0 bytes; nothing at all for uint8
     shifts               one offset, a shift a feature            1/2 byte a feature
@@ -209,7 +209,8 @@ def _scaled(raw: str, ranges: Ranges, *, own_offset: bool, own_shift: bool) -> I
     offset = np.maximum(ends.least, ends.high - np.ldexp(256.0, exponent) + unit)  # what has room is not clipped
     if own_shift and not own_offset:
         exponent = _exponents(ranges.high - offset + unit, raw)
-    # what is constant, or wholly below a shared offset, says nothing: coarsest, it goes unheard even if it stirs later
+    # a feature that is constant, or wholly below a shared offset, tells nothing in training: the coarsest step keeps it
+    # from counting if it should vary later
     silent = own_shift & (ranges.constant | (ranges.high <= offset))
     if raw in RAW_LIMITS:
         shift = np.where(silent, LARGEST_SHIFT, exponent)

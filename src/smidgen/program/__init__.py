@@ -1,7 +1,8 @@
 """The narrow waist: a Program is a short list of typed steps with one integer meaning. NumPy only.
 
-Read in this order: `signal` (what flows between steps), `arith` (what the integers mean), the five steps `input`,
-`linear`, `distance`, `group`, `decide`, then `storage` (matrices as bytes), `program` (the list itself) and `file`.
+Read in this order: `checks` (one sentence a failure), `signal` (what flows between steps), `arith` (what the integers
+mean), `storage` (matrices as bytes); the five steps `input`, `linear`, `distance`, `group`, `decide`; then `program`
+(the list itself), `document` (a Program as JSON and arrays) and `file` (those as a zip).
 """
 
 from smidgen.program.decide import Decide

@@ -1,4 +1,4 @@
-"""What the integers mean (ARITHMETIC.md), once, for the interpreter and for training alike.
+"""What the integers mean (docs/arithmetic.md), once, for the interpreter and for training alike.
 
 Every function takes the array namespace `xp` first (the Array API standard: NumPy here, torch in training) and holds
 integers in floats: those below 2^24 are exact in float32, below 2^53 in float64. The one rounding rule is floor.

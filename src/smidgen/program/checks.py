@@ -1,4 +1,7 @@
-"""Small checks that every step makes of its own constants. Each failure is one sentence. Imports only NumPy."""
+"""Small checks that every step makes of its own constants. Each failure is one sentence.
+
+May import NumPy and the errors.
+"""
 
 import reprlib
 from typing import Any

@@ -27,7 +27,7 @@ TASKS = {
 }
 
 NEAR_TIE = 1e-5
-"""Two float32 scores closer than this share of the row's sum of |terms| may swap on a board."""
+"""Two float32 scores closer than this share of the row's sum of the terms' magnitudes may swap on a board."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -112,7 +112,7 @@ class Decide:
         return (scores.astype(np.float32) * self.scale).astype(np.float64)
 
     def near_ties(self, scores: Array, magnitudes: Array) -> npt.NDArray[np.bool_]:
-        """Rows in which float32 rounding may change the answer: a rival within 1e-5 of the sum of |terms|."""
+        """Rows in which float32 rounding may change the answer: a rival within 1e-5 of the terms' magnitudes."""
         if self.kind == "value":
             return np.zeros(len(scores), bool)
         if self.kind in ("threshold", "labels"):

@@ -116,12 +116,7 @@ class Distance:
         if self.is_float:
             return Signal("float32", self.n_outputs)
         distances = self.accumulators(incoming)
-        # without a table a distance becomes a score, an int32 in C
-        most = int(distances.high.max())
-        require(
-            most < 2 ** (32 if self.kernel is not None else 31),
-            f"Distance can reach {most}, which no 32-bit accumulator holds; use fewer or smaller values",
-        )
+        distances.bits("Distance", signed=self.kernel is None)  # without a table it becomes a score, an int32 in C
         if isinstance(self.kernel, Gaussian):
             ends = np.stack((distances.high, distances.low)).astype(np.float64)  # the kernel never rises
             low, high = arith.gaussian(np, ends, self._table, self.kernel.shift).astype(np.int64)
@@ -170,7 +165,7 @@ class Distance:
         return sq_dist if self.kernel is None else np.exp(-self.kernel * sq_dist)
 
     def magnitudes(self, values: Array) -> Array:
-        """The sum of |terms| of each distance: |x|^2 and |p|^2 bound what float32 may lose in x - p."""
+        """The terms' magnitudes in each distance, added up: x² and p² bound what float32 may lose in x - p."""
         points = self._exact_points
         return (values * values).sum(axis=1)[:, None] + (points * points).sum(axis=1)[None, :]
 

@@ -46,9 +46,14 @@ class Document:
             f"a newer smidgen wrote it, in format version {version} where this one reads {VERSION}; update smidgen",
         )
         require(header.keys() == KEYS, f"its JSON must have the keys {', '.join(sorted(KEYS))}")
-        for key in ("classes", "feature_names"):
-            require(_are_names(header[key]), f"its {key} must be a list of words or numbers, or null")
+        for key, names in self.names.items():
+            require(_are_names(names), f"its {key} must be a list of words or numbers, or null")
         require(isinstance(header["steps"], list), "its steps must be a list")
+
+    @property
+    def names(self) -> dict[str, Any]:
+        """What a Program holds besides its steps."""
+        return {key: self.header[key] for key in ("classes", "feature_names")}
 
 
 def _are_names(names: Any) -> bool:
@@ -128,8 +133,7 @@ def to_steps(content: Document, kinds: tuple[type[Any], ...]) -> tuple[Any, ...]
         except ProgramError as error:
             raise ProgramError(f"step {index}: {error}") from None
     require(not left, f"the array {', '.join(list(left)[:1])} belongs to no step")
-    names = {key: content.header[key] for key in ("classes", "feature_names")}
-    same = digest(from_steps(tuple(steps), **names)) == digest(content)
+    same = digest(from_steps(tuple(steps), **content.names)) == digest(content)
     require(same, "it is not written as smidgen writes it (no field at its default, every number in its own type)")
     return tuple(steps)
 

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from smidgen.errors import ProgramError
 from smidgen.program import arith
 from smidgen.program.checks import Array, choice, counted, real, require, vector, whole
 from smidgen.program.signal import Interval, Signal, received
@@ -51,7 +52,7 @@ class GroupReduce:
             object.__setattr__(self, "floor", self._checked_floor(self.floor))
         elif not counts.all():
             empty = int(np.flatnonzero(counts == 0)[0])
-            require(False, f"class {empty} of GroupReduce has no entries; it needs a floor")
+            raise ProgramError(f"class {empty} of GroupReduce has no entries; it needs a floor")
 
     @staticmethod
     def _checked_floor(floor: object) -> float:
@@ -93,7 +94,7 @@ class GroupReduce:
         return arith.group_reduce(np, values, self.counts.tolist(), self.operation, self.floor)
 
     def magnitudes(self, values: Array) -> Array:
-        """The largest sum of |terms| in each class."""
+        """The largest sum of magnitudes in each class."""
         return arith.group_reduce(np, values, self.counts.tolist(), "max", None if self.counts.all() else 0.0)
 
     def constants(self) -> dict[str, Array]:

@@ -1,6 +1,6 @@
 """Input: raw numbers → bytes (integer Programs) or float32. The first step of every Program.
 
-Integer sensors       clip((x - o) >> s, 0, 255), or clip(((x - o) * m) >> s, 0, 255) for merged scalers
+Integer sensors       clip((x - o) >> s, 0, 255), or clip(((x - o) * m) >> s, 0, 255), m a uint8
 float32 sensors       clip(floor((x - o) * m * 2^k), 0, 255), k a nibble a feature above a common base
 float32 Programs      (x - o) * m
 any of these          a missing marker → the feature's fill; a small integer code → one-hot

@@ -191,7 +191,7 @@ class Linear:
         return arith.linear(values.astype(weights.dtype, copy=False), weights, bias)
 
     def magnitudes(self, values: Array) -> Array:
-        """The sum of |terms| of each result, against which ARITHMETIC.md measures near-ties."""
+        """The terms' magnitudes in each result, added up: what near-ties are measured by (docs/arithmetic.md)."""
         weights, bias = self._exact
         return arith.linear(np.abs(values), np.abs(weights), None if bias is None else np.abs(bias))
 

@@ -190,7 +190,7 @@ class Program:
 
     def run(self, X: Any) -> Result:
         """Scores and predictions of rows of raw numbers (an array, or a sparse matrix, taken in batches)."""
-        parts = [values for _, values in self._batches(X)] or [self._no_rows()]
+        parts = list(self._batches(X)) or [np.zeros((0, self.n_outputs))]
         scores = np.concatenate(parts)
         prediction = self.decide.run(scores)
         return Result(scores.astype(np.int64 if self.arithmetic == "integer" else np.float64), prediction)
@@ -238,13 +238,14 @@ class Program:
             return near
         return near | self.decide.near_ties(values, magnitudes)
 
-    def _batches(self, X: Any) -> Iterator[tuple[int, Array]]:
+    def _batches(self, X: Any) -> Iterator[Array]:
+        """The scores of some rows after the other."""
         table = self._as_table(X)
         for start, stop in self._spans(table.shape[0]):
             values = self.input.run(_rows(table, start, stop), first_row=start)
             for step in self.steps[1:-1]:
                 values = step.run(values)
-            yield start, values
+            yield values
 
     def _spans(self, n_rows: int) -> Iterator[tuple[int, int]]:
         widest = max(self.n_features, *(signal.width for signal in self.signals))
@@ -273,9 +274,6 @@ class Program:
                     f"column {index} of X is {shown(found)} where the Program takes {shown(wanted)};"
                     " give the columns that it was made for, in their order"
                 )
-
-    def _no_rows(self) -> Array:
-        return np.zeros((0, self.n_outputs))
 
     # The cost.
 
@@ -355,8 +353,7 @@ class Program:
 
     @classmethod
     def _from_document(cls, content: document.Document) -> Self:
-        names = {key: content.header[key] for key in ("classes", "feature_names")}
-        return cls(document.to_steps(content, STEPS), **names)
+        return cls(document.to_steps(content, STEPS), **content.names)
 
 
 def load_program(path: str | os.PathLike[str]) -> Program:

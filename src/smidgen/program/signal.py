@@ -16,7 +16,7 @@ from smidgen.program.checks import counted
 Kind = Literal["bytes", "bits", "integers", "float32"]
 
 MAX_DIMENSION = 65_535
-"""No vector and no matrix side is longer (ARITHMETIC.md, 23)."""
+"""No vector and no matrix side is longer (docs/arithmetic.md, Numbers)."""
 
 ACCUMULATOR_BITS = (16, 24, 32)
 
@@ -27,11 +27,6 @@ class Interval:
 
     low: npt.NDArray[np.int64]
     high: npt.NDArray[np.int64]
-
-    @property
-    def signed(self) -> bool:
-        """Whether any value can be negative."""
-        return bool(self.low.min() < 0)
 
     def bits(self, what: str, *, signed: bool = True) -> int:
         """The narrowest accumulator of 16, 24 or 32 bits that holds every value; an error where none does.
@@ -48,7 +43,7 @@ class Interval:
                 return bits
         number = high if high > most else low
         raise ProgramError(
-            f"{what} can reach {number}, which no {ACCUMULATOR_BITS[-1]}-bit accumulator holds; use smaller weights"
+            f"{what} can reach {number}, which no {bits}-bit accumulator holds; use fewer or smaller values"
         )
 
 

@@ -7,7 +7,8 @@ A format says what one number is (`float32`, `int8`, `int4`, `bits`), a storage 
     gap8     a count a row; then, for each entry, a byte that says how many columns were skipped, and the value
     gap4     int4 alone: a count a row; then a byte an entry, the gap in its low nibble, the value in its high one
 
-Every row starts on a byte. A gap too long for its field is a largest gap with value 0. Imports only NumPy.
+Every row starts on a byte. A gap too long for its field is a largest gap with value 0. May import
+NumPy and this package's `checks` and `signal`.
 """
 
 from collections.abc import Iterator
