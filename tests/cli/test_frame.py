@@ -173,3 +173,26 @@ def test_framed_gives_a_command_its_screen_and_its_own_options() -> None:
     main(["y.csv", "-q"], standalone_mode=False)
     assert seen == [(Screen(as_json=True, verbose=2), "x.csv", 3), (Screen(quiet=True), "y.csv", 0)]
     assert framed(train).__doc__ == "Train something."
+
+
+def test_streams_that_are_closed(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("stdout", "stderr"):
+        monkeypatch.setattr(sys, name, None)
+    try:
+        assert guarded(lambda: Screen().result({}, "3 rows"), []) == 0
+        assert guarded(raising(DataError("no")), ["--json"]) == 2
+    finally:
+        sys.stdout.close()
+        sys.stderr.close()
+
+
+def test_a_narrow_terminal_cuts_nothing_off(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("NO_COLOR", "1")
+    cell = "arm-none-eabi-gcc"
+    for columns in ("20", "80"):
+        monkeypatch.setenv("COLUMNS", columns)
+        monkeypatch.setattr(sys, "stdout", Terminal())
+        Screen().result({}, table("abcdefg", [(cell,) * 7]))
+        shown = sys.stdout.getvalue()
+        assert "…" not in shown
+        assert "".join(shown.splitlines()[1:]).replace(" ", "").count("a") == 2 * 7

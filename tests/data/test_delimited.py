@@ -423,3 +423,30 @@ def test_a_written_table_is_read_back(tmp_path_factory, table, signs, quoting, e
     np.testing.assert_array_equal(back.X, np.array([row[:-1] for row in rows], dtype=np.float32))
     assert back.y.tolist() == [row[-1] for row in rows]
     assert back.feature_names == tuple(names[:-1])
+
+
+def test_a_header_longer_than_a_cell_may_be(write):
+    """The standard library's csv reads no cell beyond 131,072 characters, which a wrong delimiter makes of a line."""
+    names = [f"a_sensor_{j:07d}" for j in range(10_000)]
+    path = write(",".join([*names, "y"]) + "\n" + "1," * 10_000 + "no\n" + "2," * 10_000 + "yes\n")
+    table = read_table(path, "y")
+    assert table.feature_names == tuple(names)
+    assert table.y.tolist() == ["no", "yes"]
+    with pytest.raises(DataError, match="larger than field limit"):
+        read_table(write("a,y\n1," + "x" * 140_000 + "\n"), "y")
+
+
+@pytest.mark.parametrize("target", [2, np.int64(2), np.int8(-1)])
+def test_a_target_by_any_integer(write, target):
+    assert read_table(write(GESTURES), target).y.tolist() == ["wave", "rest"]
+
+
+@pytest.mark.parametrize("target", [1.0, ["gesture"], b"gesture"])
+def test_a_target_that_is_no_name_and_no_index(write, target):
+    with pytest.raises(UsageError, match="the target must be a column's name or its index"):
+        read_table(write(GESTURES), target)
+
+
+def test_a_delimiter_that_is_no_text(write):
+    with pytest.raises(UsageError, match="the delimiter must be one ASCII character, not 5"):
+        read_table(write(GESTURES), "gesture", delimiter=5)

@@ -164,6 +164,11 @@ def test_a_damaged_file_is_read_or_refused_in_a_sentence(tmp_path, name):
     assert all(str(path) in sentence and "\n" not in sentence for sentence in sentences)
 
 
+def test_a_name_that_no_file_can_have():
+    with pytest.raises(DataError, match="cannot be read"):
+        read_table("a\0b.csv")
+
+
 def test_importing_the_room_loads_no_heavy_library():
     code = "import sys, smidgen.data; print([m for m in ('sklearn', 'scipy', 'pyarrow', 'pandas') if m in sys.modules])"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)

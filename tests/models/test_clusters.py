@@ -5,6 +5,7 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 from sklearn.cluster import KMeans
 
+from smidgen.models import clusters
 from smidgen.models.clusters import cluster_centres, distinct_rows
 
 small_tables = hnp.arrays(np.float32, hnp.array_shapes(min_dims=2, max_dims=2, max_side=8), elements=st.integers(-2, 2))
@@ -83,3 +84,20 @@ def test_no_warning_about_convergence_escapes():
     with pytest.warns(match="distinct clusters"):
         KMeans(4, n_init=1, random_state=0).fit(rows)
     assert 1 <= len(cluster_centres(rows, np.ones(4), 3, seed=0)) <= 3
+
+
+@pytest.mark.parametrize(("n_rows", "n_rounds"), [(50, 100), (2**17, 100), (2**19, 32), (2**22, 10)])
+def test_rounds_grow_fewer_where_rows_grow_more(monkeypatch, n_rows, n_rounds):
+    asked = []
+
+    class Rounds:
+        def __init__(self, n_clusters, *, max_iter, **_):
+            asked.append(max_iter)
+            self.cluster_centers_ = np.zeros((n_clusters, 1))
+
+        def fit(self, rows, sample_weight):
+            return self
+
+    monkeypatch.setattr(clusters, "KMeans", Rounds)
+    cluster_centres(np.arange(n_rows)[:, None], np.ones(n_rows), 2, seed=0)
+    assert asked == [n_rounds]

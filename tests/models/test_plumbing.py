@@ -143,3 +143,29 @@ def test_hold_out(sizes, seed):
     assert not set(learn.X.ravel()) & set(held.X.ravel())
     assert len(learn.y) + len(held.y) == sum(sizes)
     assert np.bincount(held.y, minlength=len(sizes)).tolist() == [size // 4 for size in sizes]
+
+
+def test_what_a_mask_hides_is_not_learned_from():
+    X = np.ma.array([[0, 1], [2, 3]], mask=[[0, 0], [1, 0]])
+    with pytest.raises(DataError, match="X is a masked array with masked entries"):
+        rows_of(X, [0, 1])
+    assert rows_of(np.ma.array(X.data, mask=False), [0, 1]).X.tolist() == [[0, 1], [2, 3]]
+
+
+@pytest.mark.parametrize("unit", ["D", "ns"])
+def test_dates_are_no_classes(unit):
+    days = np.array(["2020-01-01", "2021-01-01"], f"datetime64[{unit}]")
+    with pytest.raises(
+        DataError, match=r"y holds datetime64\[.*, which no model file can hold: name the classes by words"
+    ):
+        rows_of([[0], [1]], days)
+    assert rows_of([[0], [1]], days.astype(str)).classes[0].startswith("2020-01-01")
+
+
+def test_what_no_memory_and_no_program_holds():
+    wide = sparse.csr_matrix(([1.0, 2.0], ([0, 1], [0, 65_535])), shape=(2, 65_536))
+    with pytest.raises(DataError, match="X has 65,536 features: a Program takes 65,535 at most"):
+        rows_of(wide, [0, 1])
+    long = sparse.csr_matrix((2**14 + 1, 2**14))
+    with pytest.raises(DataError, match="X is sparse, with 16,385 x 16,384 numbers when made dense"):
+        rows_of(long, np.arange(2**14 + 1) % 2)

@@ -158,7 +158,7 @@ def test_the_cost():
 
 
 def test_describe():
-    assert Distance(NIBBLES).describe() == "squared, 1 x 2 int4 dense, 1 bytes"
+    assert Distance(NIBBLES).describe() == "squared, 1 x 2 int4 dense, 1 byte"
     assert Distance(FLOATS, kernel=2.0).describe().endswith("8 bytes → Gaussian")
     assert Distance(NIBBLES, kernel=TABLE).describe().endswith(" → Gaussian table")
 

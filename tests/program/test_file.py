@@ -153,6 +153,25 @@ def test_a_failure_halfway_leaves_the_old_file(tmp_path, monkeypatch):
     assert (tmp_path / "model.smg").read_bytes() == before
 
 
+def test_a_device_or_a_pipe_is_never_replaced(tmp_path):
+    """As root, a rename over /dev/null would leave a file in its place."""
+    os.mkfifo(tmp_path / "pipe")
+    (tmp_path / "link.smg").symlink_to("pipe")
+    for name in ("pipe", "link.smg"):
+        assert_not_saved(tmp_path / name, rf"cannot write .*{name}: it is no regular file")
+    assert stat.S_ISFIFO((tmp_path / "pipe").stat().st_mode)
+
+
+def test_a_link_stays_and_its_file_is_written(tmp_path):
+    (tmp_path / "models").mkdir()
+    (tmp_path / "latest.smg").symlink_to(tmp_path / "models" / "today.smg")
+    for program in (PROGRAMS["hamming"], PROGRAMS["protonn"]):
+        program.save(tmp_path / "latest.smg")
+        assert (tmp_path / "latest.smg").is_symlink()
+        assert load_program(tmp_path / "models" / "today.smg").hash == program.hash
+    assert [path.name for path in (tmp_path / "models").iterdir()] == ["today.smg"]
+
+
 def test_a_program_too_large_to_load_is_not_saved(tmp_path, monkeypatch):
     monkeypatch.setattr(file, "LARGEST_FILE", 1000)
     assert_not_saved(tmp_path / "model.smg", "more than the 1,000")

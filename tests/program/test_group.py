@@ -66,7 +66,23 @@ def test_float32_winners():
     assert GroupReduce(u8(2, 1), "min").magnitudes(np.array([[5.0, 7.0, 1.0]])).tolist() == [[7, 1]]
 
 
+def test_a_whole_floor_is_one_number_however_it_is_written():
+    for floor in (3, 3.0, np.float32(3), np.int64(3)):
+        step = GroupReduce(u8(1, 1), "max", floor=floor)
+        assert (type(step.floor), step.floor) == (int, 3)
+        assert bounds(step, [0, 5], [1, 9]) == ([3, 5], [3, 9])
+    assert str(GroupReduce(u8(1, 1), "max", floor=-0.0).floor) == "0"
+    assert type(GroupReduce(u8(1, 1), "max", floor=2.0**40).floor) is float  # of a float32 Program, then
+
+
+def test_a_float32_programs_floor_is_a_float32():
+    GroupReduce(u8(1, 1), "max", floor=2**24).check(Signal("float32", 2))
+    with pytest.raises(ProgramError, match="floor is 16777217; among float32 values it must be one that float32 holds"):
+        GroupReduce(u8(1, 1), "max", floor=2**24 + 1).check(Signal("float32", 2))
+
+
 def test_describe_names_the_floor():
+    assert GroupReduce(u8(1), "max", floor=0).describe() == "max of 1 entry in 1 class, floor 0"
     assert GroupReduce(u8(2, 1), "max", floor=0).describe() == "max of 3 entries in 2 classes, floor 0"
     assert GroupReduce(u8(2, 1), "max").multiply_accumulates() == 0
 
@@ -83,6 +99,7 @@ def test_describe_names_the_floor():
         (lambda: GroupReduce(u8(1, 0), "min"), "class 1 of GroupReduce has no entries"),
         (lambda: GroupReduce(u8(1, 1), "min", floor=0), "floor goes with max alone"),
         (lambda: GroupReduce(u8(1, 1), "max", floor=np.inf), "finite"),
+        (lambda: GroupReduce(u8(1, 1), "max", floor=2.0**200), "finite"),
         (lambda: GroupReduce(u8(1, 1), "max", floor="0"), "must be a number"),
         (lambda: GroupReduce(u8(1, 1), "max", floor=2**31), "floor is 2147483648"),
         (lambda: GroupReduce(u8(1, 1), "max", floor=True), "floor is True"),

@@ -8,7 +8,18 @@ import pytest
 import scipy.sparse
 
 from smidgen.errors import DataError, ProgramError
-from smidgen.program import Decide, Distance, Gaussian, GroupReduce, Input, Linear, Matrix, Program, Rescale
+from smidgen.program import (
+    Decide,
+    Distance,
+    Gaussian,
+    GroupReduce,
+    Input,
+    Linear,
+    Matrix,
+    Program,
+    Rescale,
+    load_program,
+)
 from smidgen.program.program import STEPS
 from smidgen.program.signal import Signal
 from tests.program.random_programs import FAMILIES, random_float_program, random_program, random_rows
@@ -119,6 +130,81 @@ def test_these_orders_are_programs(steps):
 def test_these_orders_are_refused(steps, sentence):
     with pytest.raises(ProgramError, match=sentence):
         Program(steps)
+
+
+@pytest.mark.parametrize("taken_by", [(ARGMAX,), (GROUPS, ARGMAX)])
+@pytest.mark.parametrize(
+    "producer",
+    [dataclasses.replace(FLOAT_SCORES, activation="relu"), Distance(FLOAT_SCORES.weights, kernel=0.5)],
+)
+def test_what_integers_cannot_hand_to_a_consumer_float32_values_cannot_either(producer, taken_by):
+    with pytest.raises(ProgramError, match=r"step 2: .* takes plain sums or distances, and step 1 makes a relu or a"):
+        Program((FLOAT_INPUT, producer, *taken_by))
+    Program((FLOAT_INPUT, producer, FLOAT_SCORES, *taken_by))
+
+
+@pytest.mark.parametrize(
+    ("arguments", "sentence"),
+    [
+        ((5,), "a Program's steps are 5; they must be a list"),
+        (("steps",), "a Program's steps are 'steps'; they must be a list"),
+        (((INPUT, SCORES, ARGMAX), 5), "a Program's classes are 5; they must be a list"),
+        (((INPUT, SCORES, ARGMAX), "ab"), "a Program's classes are 'ab'; they must be a list"),
+        (((INPUT, SCORES, ARGMAX), None, 7), "a Program's feature names are 7; they must be a list"),
+    ],
+)
+def test_what_is_no_list_is_refused(arguments, sentence):
+    with pytest.raises(ProgramError, match=sentence):
+        Program(*arguments)
+
+
+def test_names_may_be_numpys(tmp_path):
+    steps = (INPUT, SCORES, ARGMAX)
+    for names, plain in (
+        (np.array(["b", "a"]), ("b", "a")),
+        ((np.str_("b"), "a"), ("b", "a")),
+        (np.array([3, 7]), (3, 7)),
+        (np.array([True, False]), (True, False)),
+        ((np.float32(0.5), np.float64(2)), (0.5, 2.0)),
+    ):
+        program = Program(steps, classes=names)
+        assert program.classes == plain
+        assert [type(name) for name in program.classes] == [type(name) for name in plain]
+        program.save(tmp_path / "named.smg")
+        assert load_program(tmp_path / "named.smg").classes == plain
+
+
+def test_it_is_one_line_in_a_prompt():
+    program = Program((INPUT, SCORES, ARGMAX))
+    assert repr(program) == "Program(Input → Linear → Decide, integer, 4 bytes of constants)"
+
+
+# Tables that are not plain arrays.
+
+
+def test_a_masked_entry_is_a_missing_one():
+    rows = np.array([[1, 2], [3, 4]])
+    program = Program((INPUT, SCORES, ARGMAX))
+    unmasked = np.ma.array(rows, mask=False)
+    assert program.scores(unmasked).tolist() == program.scores(rows).tolist()
+    masked = np.ma.array(rows, mask=[[0, 0], [0, 1]])
+    with pytest.raises(DataError, match="row 1, feature 1 of X is missing; the Program knows no missing values"):
+        program.run(masked)
+    with pytest.raises(DataError, match="row 1, feature 1 of X is missing"):
+        INPUT.run(masked)
+    filled = Program((Input("uint8", 2, missing=255, fill=u8(9, 9)), SCORES, ARGMAX))
+    assert filled.scores(masked).tolist() == filled.scores([[1, 2], [3, 9]]).tolist()
+
+
+def test_a_data_frame_with_other_columns_is_refused():
+    pandas = pytest.importorskip("pandas")
+    program = Program((INPUT, SCORES, ARGMAX), feature_names=("heat", "light"))
+    frame = pandas.DataFrame({"heat": [1], "light": [2]})
+    assert program.scores(frame).tolist() == program.scores([[1, 2]]).tolist()
+    with pytest.raises(DataError, match="column 0 of X is 'light' where the Program takes 'heat'"):
+        program.scores(frame[["light", "heat"]])
+    numbered = pandas.DataFrame([[1, 2]])  # no names, nothing to compare
+    assert program.scores(numbered).tolist() == program.scores([[1, 2]]).tolist()
 
 
 # Proofs: the step and the number are named.
@@ -293,7 +379,9 @@ def test_errors_name_the_row_of_the_whole_table():
         ({"classes": ("1", 1)}, "different types"),
         ({"classes": (0.5, float("nan"))}, "no number or text"),
         ({"classes": (None, "a")}, "None among the classes is a NoneType"),
-        ({"classes": np.array([1, 2])}, "int64, which no file can hold"),
+        ({"classes": np.array(["2020", "2021"], "M8[D]")}, "datetime64, which no file can hold"),
+        ({"classes": (b"a", b"b")}, "bytes, which no file can hold"),
+        ({"classes": ("a", "a\0")}, "no number or text"),
         ({"feature_names": ("x",)}, "there are 1 feature names where 2 are needed"),
         ({"feature_names": ("x", 3)}, "3 among the feature names is a int"),
         ({"feature_names": ("x", "x")}, "two of the feature names are the same"),

@@ -176,7 +176,8 @@ def test_an_integer_program_has_no_near_ties():
 
 def test_float_kernels_by_hand():
     points = Distance(Matrix.pack([[0.0, 0.0], [3.0, 4.0]], "float32", "dense"), kernel=0.5)
-    program = Program((Input("float32", 2, "float32"), points, Decide("argmax")))
+    as_they_are = Linear(Matrix.pack(np.eye(2), "float32"))
+    program = Program((Input("float32", 2, "float32"), points, as_they_are, Decide("argmax")))
     scores, prediction = run(program, [3.0, 4.0])
     assert scores == [math.exp(-12.5), 1.0]
     assert prediction == 1

@@ -215,6 +215,13 @@ def test_any_parts_are_refused_or_are_what_pack_writes(number_format, storage, d
     assert decode(read) == read.values.tolist()
 
 
+def test_a_huge_sparse_matrix_is_counted_but_never_laid_out():
+    matrix = Matrix.unpack((65_535, 65_535), "int4", "gap4", {"counts": u8(*[1], *[0] * 65_534), "entries": u8(0x14)})
+    assert matrix.n_bytes == 65_536
+    with pytest.raises(ProgramError, match="laid out it has 4,294,836,225 numbers, more than 268,435,456"):
+        matrix.values  # noqa: B018
+
+
 def test_a_huge_shape_takes_no_memory_that_its_parts_do_not_justify():
     counts = np.zeros(65_535, np.uint8)
     counts[7] = 1

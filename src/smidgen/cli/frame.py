@@ -39,6 +39,9 @@ DEFECT = 70
 INTERRUPTED = 130
 PIPE_CLOSED = 141
 
+NARROWEST = 60
+"""Columns of a table, however narrow the terminal: its own line breaks harm less than columns of two letters."""
+
 
 @dataclass(frozen=True)
 class Screen:
@@ -101,7 +104,8 @@ def table(headings: Sequence[str], rows: Iterable[Sequence[str]], right: Sequenc
 
     grid = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0))
     for heading in headings:
-        grid.add_column(heading, justify="right" if heading in right else "left")
+        # what is too long for its column goes on in the next line: nothing is cut off
+        grid.add_column(heading, justify="right" if heading in right else "left", overflow="fold")
     for row in rows:
         grid.add_row(*row)
     return grid
@@ -118,7 +122,7 @@ def _show(stream: TextIO, *items: "RenderableType") -> None:
 def _console(stream: TextIO) -> "Console":
     from rich.console import Console
 
-    return Console(
+    console = Console(
         file=stream,
         highlight=False,
         markup=False,
@@ -127,6 +131,8 @@ def _console(stream: TextIO) -> "Console":
         width=None if stream.isatty() else 10_000,
         color_system=None if os.environ.get("NO_COLOR") else "auto",
     )
+    console.width = max(console.width, NARROWEST)
+    return console
 
 
 def _common(
@@ -163,6 +169,7 @@ def framed(function: Callable[..., None]) -> Callable[..., None]:
 
 def guarded(action: Callable[[], None], arguments: Sequence[str]) -> int:
     """Run `action` and turn whatever happens into an exit code and at most one line on stderr."""
+    _open_closed_streams()
     try:
         for stream in (sys.stdout, sys.stderr):
             if hasattr(stream, "reconfigure"):
@@ -178,6 +185,13 @@ def guarded(action: Callable[[], None], arguments: Sequence[str]) -> int:
     except Exception as error:
         return failure(error, arguments)
     return code
+
+
+def _open_closed_streams() -> None:
+    """Give a process that was started with stdout or stderr closed (`>&-`) a place to write to that keeps nothing."""
+    for name in ("stdout", "stderr"):
+        if getattr(sys, name) is None:
+            setattr(sys, name, os.fdopen(os.open(os.devnull, os.O_WRONLY), "w", encoding="utf-8"))
 
 
 def _exit_code_of(action: Callable[[], None]) -> int:

@@ -75,7 +75,9 @@ def read_delimited(
     numeric_target: bool,
 ) -> Table:
     """Read delimited UTF-8 text; the parameters are those of `read_table`."""
-    if delimiter is not None and (len(delimiter) != 1 or delimiter in '"\r\n' or not delimiter.isascii()):
+    if delimiter is not None and (
+        not isinstance(delimiter, str) or len(delimiter) != 1 or delimiter in '"\r\n' or not delimiter.isascii()
+    ):
         raise UsageError(f"the delimiter must be one ASCII character, not {delimiter!r}")
     if decimal not in (None, ".", ",") or (decimal is not None and decimal == delimiter):
         raise UsageError(f"the decimal sign must be '.' or ',' and differ from the delimiter, not be {decimal!r}")
@@ -149,7 +151,10 @@ def _find_delimiter(data: bytes, path: Path, candidates: Sequence[str]) -> str:
     """The candidate that cuts the sample into rows of one width, most of whose cells are numbers; else the last."""
     best, best_score = candidates[-1], 0.0
     for delimiter in candidates:
-        rows = [cells for _, cells in _sample(data, path, delimiter)]
+        try:
+            rows = [cells for _, cells in _sample(data, path, delimiter)]
+        except DataError:  # a wide line that this one does not cut is too long for a cell
+            continue
         width, count = Counter(len(row) for row in rows).most_common(1)[0]
         if width < 2:
             continue

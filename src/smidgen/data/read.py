@@ -118,6 +118,8 @@ def read_bytes(path: Path) -> bytes:
         data = path.read_bytes()
     except FileNotFoundError:
         raise DataError(_no_such_file(path)) from None
+    except ValueError as error:  # a NUL in the name
+        raise DataError(f"{shown(path)} cannot be read: {error}") from None
     except OSError as error:
         if path.is_dir():  # of which Windows says only "permission denied"
             raise DataError(f"{path} is a directory, give the file in it that holds the table") from None

@@ -11,7 +11,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from smidgen.errors import DataError
+from smidgen.errors import DataError, UsageError
 
 Missing = Literal["error", "keep"]
 
@@ -88,6 +88,8 @@ def target_column(target: str | int | None, names: Sequence[str], width: int, wh
     """The target's column, counted from 0, out of its name or its index (negative ones count from the end)."""
     if target is None:
         return None
+    if not isinstance(target, (str, int, np.integer)):
+        raise UsageError(f"the target must be a column's name or its index, not {target!r}")
     if isinstance(target, str):
         if target in names:
             return names.index(target)
@@ -102,7 +104,7 @@ def target_column(target: str | int | None, names: Sequence[str], width: int, wh
             ) from None
     if not -width <= target < width:
         raise DataError(f"{where}: there is no column of index {target}, they run from 0 to {width - 1}")
-    return target % width
+    return int(target) % width
 
 
 def _no_such_column(target: str, names: Sequence[str], where: str) -> str:

@@ -5,6 +5,7 @@ Imports nothing of the house but its errors. 1 kB is 1,024 bytes everywhere.
 
 import re
 from collections.abc import Callable
+from math import isfinite
 from numbers import Integral, Real
 
 from smidgen.errors import BudgetError
@@ -40,7 +41,8 @@ def _bytes_of_text(budget: str) -> int | None:
     match = _NUMBER_AND_UNIT.fullmatch(budget)
     if match is None or match[2].lower() not in _BYTES_OF_UNIT:
         return None
-    return int(float(re.sub("[_,]", "", match[1])) * _BYTES_OF_UNIT[match[2].lower()])
+    n_bytes = float(re.sub("[_,]", "", match[1])) * _BYTES_OF_UNIT[match[2].lower()]
+    return int(n_bytes) if isfinite(n_bytes) else None
 
 
 def largest_that_fits(n_bytes_of: Callable[[int], int], budget: int, least: int, most: int) -> int | None:

@@ -11,6 +11,9 @@ from numpy.typing import NDArray
 from sklearn.cluster import KMeans
 from sklearn.exceptions import ConvergenceWarning
 
+MOST_ROUNDS, LEAST_ROUNDS = 100, 10
+MOST_STEPS = 1 << 24  # of rows times rounds: from 167,772 distinct rows on, rounds grow fewer as rows grow more
+
 
 def distinct_rows(rows: NDArray, weight: NDArray) -> tuple[NDArray, NDArray, NDArray]:
     """Merge repeated rows into one that carries their weight.
@@ -76,7 +79,8 @@ def cluster_centres(rows: NDArray, weight: NDArray, n_clusters: int, seed: int, 
         return rows
     if n_clusters == 1:
         return np.average(rows, axis=0, weights=weight)[None]
+    n_rounds = int(np.clip(MOST_STEPS // len(rows), LEAST_ROUNDS, MOST_ROUNDS))
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)  # near-equal rows may leave a cluster empty: no harm here
-        kmeans = KMeans(n_clusters, n_init=n_init, max_iter=100, random_state=seed).fit(rows, sample_weight=weight)
+        kmeans = KMeans(n_clusters, n_init=n_init, max_iter=n_rounds, random_state=seed).fit(rows, sample_weight=weight)
     return np.clip(kmeans.cluster_centers_, rows.min(axis=0), rows.max(axis=0))  # rounding may leave the rows' range

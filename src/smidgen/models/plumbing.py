@@ -20,6 +20,8 @@ from smidgen.models.clusters import distinct_rows, without_negative_zeros
 from smidgen.models.scaling import raw_type
 from smidgen.models.sklearn_private import check_sample_weight
 from smidgen.program import Program, Result
+from smidgen.program.signal import MAX_DIMENSION
+from smidgen.program.storage import LARGEST_DENSE
 
 
 class ProgramClassifier(ClassifierMixin, BaseEstimator):
@@ -45,6 +47,7 @@ class ProgramClassifier(ClassifierMixin, BaseEstimator):
 
     def _answer(self, X: Any) -> Result:
         check_is_fitted(self)
+        _refuse_masked(X)
         return self.program_.run(validate_data(self, X, accept_sparse="csr", dtype="numeric", reset=False))
 
     def __sklearn_tags__(self) -> Tags:
@@ -82,8 +85,12 @@ def training_rows(estimator: Any, X: Any, y: Any, sample_weight: Any = None, cla
     class_weight : dict, "balanced" or None
         Multiplies the sample weights; "balanced" counts total weight, not rows.
     """
+    _refuse_masked(X)
     X, y = validate_data(estimator, X, y, accept_sparse="csr", dtype="numeric")
+    _refuse_huge(X)
     check_classification_targets(y)
+    if y.dtype.kind in "mM":
+        raise DataError(f"y holds {y.dtype}, which no model file can hold: name the classes by words, as y.astype(str)")
     weight = check_sample_weight(sample_weight, X, dtype=np.float64, ensure_non_negative=True)
     counts = np.flatnonzero(weight > 0)
     if not len(counts):
@@ -94,6 +101,26 @@ def training_rows(estimator: Any, X: Any, y: Any, sample_weight: Any = None, cla
         raise DataError(f"y holds only one class, {only!r}: a classifier needs rows of at least two classes")
     weight = weight[counts] * _class_weights(class_weight, classes, encoded, weight[counts])[encoded]
     return TrainingRows(_as_sensed(X[counts], counts, estimator), encoded, weight, classes)
+
+
+def _refuse_masked(X: Any) -> None:
+    """scikit-learn drops a mask and takes the numbers under it."""
+    if np.ma.is_masked(X):
+        raise DataError("X is a masked array with masked entries, which are missing values: fill them in first")
+
+
+def _refuse_huge(X: Any) -> None:
+    """Say so before a sparse X that no memory holds is made dense, or rows that no Program takes are learned from."""
+    n_rows, n_features = X.shape
+    if n_features > MAX_DIMENSION:
+        raise DataError(
+            f"X has {n_features:,} features: a Program takes {MAX_DIMENSION:,} at most, so choose among them"
+        )
+    if sparse.issparse(X) and n_rows * n_features > LARGEST_DENSE:
+        raise DataError(
+            f"X is sparse, with {n_rows:,} x {n_features:,} numbers when made dense, as training needs it: "
+            f"{LARGEST_DENSE:,} at most, so give fewer rows or choose among the features"
+        )
 
 
 def _class_weights(class_weight: Any, classes: NDArray, encoded: NDArray, weight: NDArray) -> NDArray[np.float64]:

@@ -34,6 +34,7 @@ from smidgen.models.clusters import cluster_centres
 from smidgen.models.plumbing import TrainingRows
 from smidgen.models.sklearn_private import Interval, StrOptions, fit_context
 from smidgen.program import Decide, Distance, GroupReduce, Input, Matrix, Program
+from smidgen.program.checks import counted
 
 DEFAULT_PROTOTYPES_A_CLASS = 4
 LARGEST_TRIAL = 8_192  # rows to learn from when candidates are compared
@@ -206,7 +207,7 @@ def _affordable(plans: list[_Plan], rows: TrainingRows, n_prototypes: int | None
     if not fitting:
         least = min(price(n_classes) for price in prices)
         raise BudgetError(
-            f"no prototypes of {rows.X.shape[1]} features for {n_classes} classes fit into {budget:,} bytes: "
+            f"no prototypes of {rows.X.shape[1]} features for {n_classes} classes fit into {counted(budget, 'byte')}: "
             f"one a class takes {least:,}"
         )
     return fitting

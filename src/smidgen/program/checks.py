@@ -34,8 +34,11 @@ def real(value: object, what: str) -> float:
     """A finite number that float32 holds exactly, as a Python float (rounded to float32 here, once)."""
     good = isinstance(value, (int, float, np.integer, np.floating)) and not isinstance(value, bool)
     require(good, f"{what} is {shown(value)}; it must be a number")
-    with np.errstate(over="ignore"):
-        rounded = float(np.float32(value))  # type: ignore[arg-type]
+    try:
+        with np.errstate(over="ignore"):
+            rounded = float(np.float32(value))  # type: ignore[arg-type]
+    except OverflowError:  # an integer of hundreds of digits
+        rounded = np.inf
     require(bool(np.isfinite(rounded)), f"{what} is {shown(value)}; it must be a finite float32 number")
     return rounded
 
@@ -60,6 +63,15 @@ def vector(value: object, dtypes: tuple[str, ...], what: str, length: int | None
     require(len(array) > 0, f"{what} is empty")
     require(bool(np.isfinite(array).all()), f"{what} has an entry that is not a finite number")
     return frozen(array)
+
+
+def counted(number: int, noun: str, plural: str = "") -> str:
+    """A number with its noun, in the plural where it is not 1.
+
+    >>> counted(1, "byte"), counted(1002, "byte"), counted(2, "class", "classes")
+    ('1 byte', '1,002 bytes', '2 classes')
+    """
+    return f"{number:,} {noun if number == 1 else plural or noun + 's'}"
 
 
 def frozen(array: Array) -> Array:

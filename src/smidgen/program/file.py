@@ -45,16 +45,27 @@ ENCRYPTED = 1
 
 
 def write(path: str | os.PathLike[str], content: Document) -> None:
-    """Write a model file: to a temporary name in the same folder, then renamed."""
-    target = Path(path)
+    """Write a model file: to a temporary name in the same folder, then renamed; a link stays and its file is new."""
+    try:
+        target = Path(os.path.realpath(path))
+        require(not _is_special(target), "it is no regular file")  # root could rename a file over /dev/null
+        _write_whole(target, _zipped(content))
+    except (OSError, ValueError) as error:  # ValueError: too large, or a name that no file can have
+        raise ModelFileError(f"cannot write {os.fspath(path)}: {_reason(error)}") from None
+
+
+def _is_special(target: Path) -> bool:
+    """Whether a device, a pipe or a socket stands there."""
+    return target.exists() and not target.is_file() and not target.is_dir()
+
+
+def _write_whole(target: Path, data: bytes) -> None:
     temporary = target.parent / f".smidgen-{secrets.token_hex(8)}.tmp"
     try:
-        temporary.write_bytes(_zipped(content))
+        temporary.write_bytes(data)
         temporary.replace(target)
-    except (OSError, ValueError) as error:  # ValueError: too large, or a name that no file can have
-        raise ModelFileError(f"cannot write {target}: {_reason(error)}") from None
     finally:
-        with contextlib.suppress(OSError, ValueError):
+        with contextlib.suppress(OSError):
             temporary.unlink(missing_ok=True)
 
 

@@ -10,7 +10,7 @@ import numpy as np
 
 from smidgen.errors import ProgramError
 from smidgen.program import arith
-from smidgen.program.checks import Array, choice, real, require, vector, whole
+from smidgen.program.checks import Array, choice, counted, real, require, vector, whole
 from smidgen.program.signal import Interval, Signal, received
 
 INT32 = (-(2**31), 2**31 - 1)
@@ -58,7 +58,9 @@ class GroupReduce:
     def _checked_floor(floor: object) -> float:
         if isinstance(floor, (int, np.integer)):
             return whole(floor, *INT32, "GroupReduce's floor")
-        return real(floor, "GroupReduce's floor")
+        number = real(floor, "GroupReduce's floor")
+        # 0.0 is 0: one Program, one way to write it
+        return int(number) if number.is_integer() and INT32[0] <= number <= INT32[1] else number
 
     @property
     def n_outputs(self) -> int:
@@ -69,6 +71,10 @@ class GroupReduce:
         """Check that the counts cover what comes in, and give the bounds of each class's winner."""
         incoming = received(incoming, ("integers", "float32"), "GroupReduce", int(self.counts.sum(dtype=np.int64)))
         if incoming.range is None:
+            require(
+                self.floor is None or self.floor == float(np.float32(self.floor)),
+                f"GroupReduce's floor is {self.floor}; among float32 values it must be one that float32 holds",
+            )
             return Signal("float32", self.n_outputs)
         require(
             self.floor is None or isinstance(self.floor, int),
@@ -102,6 +108,5 @@ class GroupReduce:
     def describe(self) -> str:
         """One line: how many entries go into how many classes."""
         floor = "" if self.floor is None else f", floor {self.floor:g}"
-        return (
-            f"{self.operation} of {int(self.counts.sum(dtype=np.int64)):,} entries in {self.n_outputs:,} classes{floor}"
-        )
+        entries = counted(int(self.counts.sum(dtype=np.int64)), "entry", "entries")
+        return f"{self.operation} of {entries} in {counted(self.n_outputs, 'class', 'classes')}{floor}"

@@ -211,7 +211,7 @@ class Input:
 
         `first_row` is the number of X's first row where X is part of a larger table: errors name rows.
         """
-        raw, missing = self._as_sensed(np.asarray(X), first_row)
+        raw, missing = self._as_sensed(unmasked(X), first_row)
         values = self._scaled(raw)
         if self.fill is not None:
             values = np.where(missing, self.fill, values)
@@ -319,3 +319,10 @@ class Input:
         parts += [f"missing ({self.missing}) filled"] if self.missing is not None else []
         parts += [f"{int((self.codes > 0).sum())} one-hot"] if self.codes is not None else []
         return ", ".join(parts)
+
+
+def unmasked(X: npt.ArrayLike) -> Array:
+    """A plain array, in which what a masked array hides is a NaN: a missing value, not the number under the mask."""
+    if np.ma.is_masked(X):
+        return np.ma.filled(np.ma.asarray(X).astype(np.float64), np.nan)
+    return np.asarray(X)

@@ -7,9 +7,10 @@ range. `run` is the definition of what every board computes. May import NumPy an
 import html
 import math
 import os
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import pairwise
 from typing import Any, Self
 
 import numpy as np
@@ -17,11 +18,11 @@ import numpy.typing as npt
 
 from smidgen.errors import DataError, ModelFileError, ProgramError
 from smidgen.program import document, file
-from smidgen.program.checks import Array, require, shown
+from smidgen.program.checks import Array, counted, require, shown
 from smidgen.program.decide import NEAR_TIE, TASKS, Decide
 from smidgen.program.distance import Distance
 from smidgen.program.group import GroupReduce
-from smidgen.program.input import Input
+from smidgen.program.input import Input, unmasked
 from smidgen.program.linear import Linear
 from smidgen.program.signal import Signal
 
@@ -67,7 +68,7 @@ class Cost:
     steps: tuple[StepCost, ...]
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Program:
     """A short list of typed steps, from raw numbers to an answer.
 
@@ -105,10 +106,11 @@ class Program:
     feature_names: tuple[str, ...] | None = None
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "steps", tuple(self.steps))
+        object.__setattr__(self, "steps", _listed(self.steps, "steps"))
         for name in ("classes", "feature_names"):
             if getattr(self, name) is not None:
-                object.__setattr__(self, name, tuple(getattr(self, name)))
+                names = _listed(getattr(self, name), name.replace("_", " "))
+                object.__setattr__(self, name, tuple(map(_plain, names)))
         self.check()
 
     # What it is.
@@ -162,6 +164,13 @@ class Program:
         grouped = [index for index, step in enumerate(self.steps) if isinstance(step, GroupReduce)]
         require(grouped in ([], [len(self.steps) - 2]), "a Program has at most one GroupReduce, just before Decide")
         n_outputs = self.n_outputs  # this runs every step's own proof
+        for index, (step, taker) in enumerate(pairwise(self.steps)):
+            # of bytes the signals say so; among float32 values only the steps can
+            require(
+                _hands_on_sums(step) or not isinstance(taker, (GroupReduce, Decide)),
+                f"step {index + 1}: {type(taker).__name__} takes plain sums or distances, and step {index} makes a "
+                "relu or a Gaussian of them",
+            )
         outputs = 2 if self.decide.kind == "threshold" else n_outputs
         _check_names(self.classes, outputs, "classes", (str, int, float, bool))
         _check_names(self.feature_names, self.n_features, "feature names", (str,))
@@ -245,13 +254,26 @@ class Program:
 
     def _as_table(self, X: Any) -> Any:
         """An array of two dimensions, as wide as the Program; sparse matrices become CSR, which has rows to take."""
+        self._check_columns(X)
         try:
-            table = X.tocsr() if hasattr(X, "tocsr") else np.asarray(X)
+            table = X.tocsr() if hasattr(X, "tocsr") else unmasked(X)
         except ValueError as error:
             raise DataError(f"X is no table of numbers: {error}") from None
         if len(table.shape) != 2 or table.shape[1] != self.n_features:
             raise DataError(f"X has shape {tuple(table.shape)}; the Program takes rows of {self.n_features:,} numbers")
         return table
+
+    def _check_columns(self, X: Any) -> None:
+        """Refuse a data frame whose columns have other names, or the same in another order."""
+        columns = list(getattr(X, "columns", ()))
+        if self.feature_names is None or len(columns) != self.n_features:
+            return
+        for index, (found, wanted) in enumerate(zip(columns, self.feature_names, strict=True)):
+            if isinstance(found, str) and found != wanted:
+                raise DataError(
+                    f"column {index} of X is {shown(found)} where the Program takes {shown(wanted)};"
+                    " give the columns that it was made for, in their order"
+                )
 
     # The cost.
 
@@ -281,6 +303,10 @@ class Program:
         stored = index + 1 < len(self.steps) and isinstance(self.steps[index + 1], (Linear, Distance))
         return signal.stored_bytes if stored else 0
 
+    def __repr__(self) -> str:
+        steps = " → ".join(type(step).__name__ for step in self.steps)
+        return f"Program({steps}, {self.arithmetic}, {counted(self.cost().model_bytes, 'byte')} of constants)"
+
     def describe(self) -> str:
         """The Program, read aloud: a line a step, and what it costs."""
         cost = self.cost()
@@ -289,8 +315,9 @@ class Program:
             for index, (step, signal) in enumerate(zip(self.steps, self.signals, strict=True))
         ]
         total = (
-            f"{self.arithmetic} Program, {cost.model_bytes:,} bytes of constants, {cost.ram_bytes:,} bytes of RAM"
-            f" and the stack, {cost.multiply_accumulates:,} multiply-accumulates"
+            f"{self.arithmetic} Program, {counted(cost.model_bytes, 'byte')} of constants,"
+            f" {counted(cost.ram_bytes, 'byte')} of RAM and the stack,"
+            f" {counted(cost.multiply_accumulates, 'multiply-accumulate')}"
         )
         return "\n".join([*lines, total])
 
@@ -341,6 +368,25 @@ def load_program(path: str | os.PathLike[str]) -> Program:
         raise ModelFileError(f"{os.fspath(path)} holds no sound Program: {error}") from None
 
 
+def _listed(items: Any, what: str) -> tuple[Any, ...]:
+    """A tuple of what must be several things: not a lone step, nor a word, whose letters would be taken one by one."""
+    listed = isinstance(items, Iterable) and not isinstance(items, (str, bytes))
+    require(listed, f"a Program's {what} are {shown(items)}; they must be a list")
+    return tuple(items)
+
+
+def _plain(name: Any) -> Any:
+    """A name as a file can hold it: NumPy's words and numbers as Python's, but for its dates, which are neither."""
+    return name.item() if isinstance(name, (np.str_, np.bool_, np.integer, np.floating)) else name
+
+
+def _hands_on_sums(step: Step) -> bool:
+    """Whether a float32 step gives what GroupReduce and Decide take, as an integer one must."""
+    if isinstance(step, Linear):
+        return step.activation != "relu"
+    return not isinstance(step, Distance) or step.kernel is None
+
+
 def _check_names(names: tuple[Name, ...] | None, n: int, what: str, types: tuple[type, ...]) -> None:
     if names is None:
         return
@@ -355,11 +401,11 @@ def _check_names(names: tuple[Name, ...] | None, n: int, what: str, types: tuple
 
 
 def _fits_in_a_file(name: Name) -> bool:
-    """Finite numbers, integers of 64 bits, and text without half characters."""
+    """Finite numbers, integers of 64 bits, and text without half characters or a final NUL, which NumPy would drop."""
     if isinstance(name, float):
         return math.isfinite(name)
     if isinstance(name, str):
-        return name.isascii() or not any("\ud800" <= letter <= "\udfff" for letter in name)
+        return not name.endswith("\0") and not any("\ud800" <= letter <= "\udfff" for letter in name)
     return -(2**63) <= name < 2**63
 
 

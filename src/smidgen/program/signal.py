@@ -1,7 +1,7 @@
 """What flows from one step to the next, and the integer types that can hold it.
 
 A `Signal` is the proof's currency: how many values there are, of what kind, and between which bounds each one lies
-for every input in the declared range. Imports only NumPy and the errors.
+for every input in the declared range. Imports only NumPy, the errors and `checks`.
 """
 
 from dataclasses import dataclass
@@ -11,6 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from smidgen.errors import ProgramError
+from smidgen.program.checks import counted
 
 Kind = Literal["bytes", "bits", "integers", "float32"]
 
@@ -64,10 +65,10 @@ class Signal:
         >>> Signal("bytes", 2, Interval(np.array([0, 0]), np.array([16, 255]))).describe()
         '2 bytes in 0..255'
         """
-        noun = {"bytes": "bytes", "bits": "bits", "integers": "integers", "float32": "float32 values"}[self.kind]
+        noun = {"bytes": "byte", "bits": "bit", "integers": "integer", "float32": "float32 value"}[self.kind]
         if self.range is None or self.kind == "bits":
-            return f"{self.width:,} {noun}"
-        return f"{self.width:,} {noun} in {int(self.range.low.min()):,}..{int(self.range.high.max()):,}"
+            return counted(self.width, noun)
+        return f"{counted(self.width, noun)} in {int(self.range.low.min()):,}..{int(self.range.high.max()):,}"
 
     @property
     def stored_bytes(self) -> int:

@@ -20,7 +20,7 @@ import numpy as np
 import numpy.typing as npt
 
 from smidgen.errors import ProgramError
-from smidgen.program.checks import Array, choice, frozen, require, whole
+from smidgen.program.checks import Array, choice, counted, frozen, require, whole
 from smidgen.program.signal import MAX_DIMENSION
 
 Format = Literal["float32", "int8", "int4", "bits"]
@@ -45,6 +45,9 @@ PART_NAMES: dict[Storage, tuple[str, ...]] = {
 }
 
 BLOCK_VALUES = 1 << 16
+
+LARGEST_DENSE = 1 << 28
+"""A sparse matrix of more numbers, zeros included, is never laid out: a small file must not take all memory."""
 
 Parts = dict[str, Array]
 
@@ -115,6 +118,12 @@ class Matrix:
         if self.storage == "dense":
             dense = _dense_values(self)
         else:
+            n_values = self.shape[0] * self.shape[1]
+            require(
+                n_values <= LARGEST_DENSE,
+                f"a matrix of {self.shape[0]:,} x {self.shape[1]:,} is stored and counted, but not computed with: "
+                f"laid out it has {n_values:,} numbers, more than {LARGEST_DENSE:,}",
+            )
             dense = np.zeros(self.shape, np.float32 if self.format == "float32" else np.int8)
             dense[self.entries.row, self.entries.column] = self.entries.value
         dense.flags.writeable = False
@@ -134,7 +143,8 @@ class Matrix:
         """Shape, format, storage and bytes in a few words."""
         share = self.n_stored / (self.shape[0] * self.shape[1])
         filled = "" if self.storage == "dense" else f", {100 * share:.3g} % filled"
-        return f"{self.shape[0]:,} x {self.shape[1]:,} {self.format} {self.storage}{filled}, {self.n_bytes:,} bytes"
+        shape = f"{self.shape[0]:,} x {self.shape[1]:,}"
+        return f"{shape} {self.format} {self.storage}{filled}, {counted(self.n_bytes, 'byte')}"
 
 
 def _n_bytes(parts: Parts) -> int:
