@@ -32,7 +32,8 @@ def test_parse(budget, n_bytes):
 
 
 @pytest.mark.parametrize(
-    "budget", ["", "kB", "2 GBit", "-2kB", "two", "1e3", "2 kB 3", "9" * 400, "9" * 5000, True, [1], 1.5, float("nan")]
+    "budget",
+    ["", "kB", "2 GBit", "-2kB", "two", "1e3", "1.5", "2 kB 3", "9" * 400, "9" * 5000, True, [1], 1.5, float("nan")],
 )
 def test_what_is_no_number_of_bytes(budget):
     with pytest.raises(BudgetError, match="is not a number of bytes: write"):

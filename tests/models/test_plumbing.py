@@ -10,9 +10,9 @@ from smidgen.errors import DataError
 from smidgen.models.plumbing import (
     TrainingRows,
     feature_names,
-    hold_out,
     merge_repeated,
     seed_of,
+    set_aside,
     training_rows,
 )
 
@@ -76,7 +76,15 @@ def test_class_weights_multiply_sample_weights():
         ({"y": ["a", "b"], "sample_weight": [1, 0]}, "only one class, 'a'"),
         ({"y": ["a", "b"], "class_weight": {"a": 1, "b": 0}}, "class_weight gives class 'b' 0"),
         ({"y": ["a", "b"], "X": [[0.0], [np.nan]]}, "NaN"),
-        ({"y": ["a", "b"], "X": [[0.0], [np.inf]]}, "infinity"),
+        ({"y": ["a", "b"], "X": [[0.0], [np.inf]]}, "row 1, column 0 of X is inf: correct it"),
+        (
+            {"y": ["a", "b"], "X": sparse.csr_matrix([[0.0, 1.0, 0.0], [2.0, 0.0, -np.inf]])},
+            "row 1, column 2 of X is -inf",
+        ),
+        (
+            {"y": ["a", "b"], "X": pd.DataFrame({"speed": [0.5, 1], "load": [np.nan, 1]})},
+            "row 0, column 'load' of X is NaN",
+        ),
         ({"y": ["a", "b"], "X": [[0.5], [1e300]]}, r"row 1, column 0 of X holds 1e\+300, more than a float32"),
         ({"y": [0.3, 0.7]}, "Unknown label type"),
         ({"y": ["a", "b"], "sample_weight": [1, -1]}, "[Nn]egative"),
@@ -133,8 +141,8 @@ def test_merging_makes_weights_repetition():
 @given(sizes=st.lists(st.integers(1, 30), min_size=2, max_size=5), seed=st.integers(0, 9))
 def test_hold_out(sizes, seed):
     rows = made_up(np.repeat(np.arange(len(sizes)), sizes))
-    learn, held = hold_out(rows, seed)
-    again, _ = hold_out(rows, seed)
+    learn, held = set_aside(rows, seed)
+    again, _ = set_aside(rows, seed)
     np.testing.assert_array_equal(learn.X, again.X)
     assert set(learn.y) == set(range(len(sizes)))
     if max(sizes) < 4:

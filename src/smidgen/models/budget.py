@@ -41,8 +41,10 @@ def _bytes_of_text(budget: str) -> int | None:
     match = _NUMBER_AND_UNIT.fullmatch(budget)
     if match is None or match[2].lower() not in _BYTES_OF_UNIT:
         return None
-    n_bytes = float(re.sub("[_,]", "", match[1])) * _BYTES_OF_UNIT[match[2].lower()]
-    return int(n_bytes) if isfinite(n_bytes) else None
+    unit = _BYTES_OF_UNIT[match[2].lower()]
+    n_bytes = float(re.sub("[_,]", "", match[1])) * unit
+    whole = isfinite(n_bytes) and (unit > 1 or n_bytes.is_integer())  # part of a kB is a number of bytes, rounded down
+    return int(n_bytes) if whole else None
 
 
 def largest_that_fits(n_bytes_of: Callable[[int], int], budget: int, least: int, most: int) -> int | None:

@@ -48,7 +48,9 @@ class ProgramClassifier(ClassifierMixin, BaseEstimator):
     def _answer(self, X: Any) -> Result:
         check_is_fitted(self)
         _refuse_masked(X)
-        return self.program_.run(validate_data(self, X, accept_sparse="csr", dtype="numeric", reset=False))
+        X = validate_data(self, X, accept_sparse="csr", dtype="numeric", ensure_all_finite=False, reset=False)
+        _refuse_not_finite(X, self)
+        return self.program_.run(X)
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
@@ -86,7 +88,8 @@ def training_rows(estimator: Any, X: Any, y: Any, sample_weight: Any = None, cla
         Multiplies the sample weights; "balanced" counts total weight, not rows.
     """
     _refuse_masked(X)
-    X, y = validate_data(estimator, X, y, accept_sparse="csr", dtype="numeric")
+    X, y = validate_data(estimator, X, y, accept_sparse="csr", dtype="numeric", ensure_all_finite=False)
+    _refuse_not_finite(X, estimator)
     _refuse_huge(X)
     check_classification_targets(y)
     if y.dtype.kind in "mM":
@@ -107,6 +110,25 @@ def _refuse_masked(X: Any) -> None:
     """scikit-learn drops a mask and takes the numbers under it."""
     if np.ma.is_masked(X):
         raise DataError("X is a masked array with masked entries, which are missing values: fill them in first")
+
+
+def _refuse_not_finite(X: Any, estimator: Any) -> None:
+    """Name the row and the column, which scikit-learn's own check does not."""
+    values = X.data if sparse.issparse(X) else X
+    if values.dtype.kind != "f" or np.isfinite(values).all():
+        return
+    entries = X.tocoo() if sparse.issparse(X) else None
+    first = np.argwhere(~np.isfinite(values))[0]
+    row, column = first if entries is None else (entries.row[first[0]], entries.col[first[0]])
+    found = values[tuple(first)]
+    what = "NaN, a missing value: fill it in" if np.isnan(found) else f"{found:g}: correct it"
+    raise DataError(f"row {row}, {_column(column, estimator)} of X is {what}, or leave the row out")
+
+
+def _column(column: int, estimator: Any) -> str:
+    """What to call a column: by its name, or by its number from 0 as Python counts."""
+    names = getattr(estimator, "feature_names_in_", None)
+    return f"column {column}" if names is None else f"column {names[column]!r}"
 
 
 def _refuse_huge(X: Any) -> None:
@@ -141,11 +163,9 @@ def _as_sensed(X: Any, numbers: NDArray, estimator: Any) -> NDArray:
         sensed = X.astype(raw)
     if not np.isfinite(sensed).all():
         row, column = np.argwhere(~np.isfinite(sensed))[0]
-        names = getattr(estimator, "feature_names_in_", None)
-        name = f"column {column}" if names is None else f"column {names[column]!r}"
         raise DataError(
-            f"row {numbers[row]}, {name} of X holds {X[row, column]:g}, more than a float32 can hold: "
-            "use a larger unit for it"
+            f"row {numbers[row]}, {_column(column, estimator)} of X holds {X[row, column]:g}, more than a float32 can "
+            "hold: use a larger unit for it"
         )
     return sensed
 
@@ -174,7 +194,7 @@ def merge_repeated(rows: TrainingRows) -> TrainingRows:
     return TrainingRows(values[first], rows.y[first], weight, rows.classes)
 
 
-def hold_out(rows: TrainingRows, seed: int, share: float = 0.25) -> tuple[TrainingRows, TrainingRows]:
+def set_aside(rows: TrainingRows, seed: int, share: float = 0.25) -> tuple[TrainingRows, TrainingRows]:
     """Split training rows for fit's own choices: rows to learn from, and rows to choose by (test rows never come here).
 
     Stratified: of every class the share, rounded down, is held out, so a class always keeps a row to learn from.

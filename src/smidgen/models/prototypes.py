@@ -145,7 +145,7 @@ class PrototypeClassifier(plumbing.ProgramClassifier):
         plans = _affordable(
             _candidate_plans(rows, self.weight_format, self.trusted_range), rows, self.n_prototypes, budget
         )
-        learn, held = plumbing.hold_out(rows, seed)
+        learn, held = plumbing.set_aside(rows, seed)
         plan = scaling.best_candidate(plans, _trial(learn, held, seed), len(held.y))
 
         points, counts = _prototypes(rows, plan, seed, self.n_init)
@@ -226,7 +226,7 @@ def _price(plan: _Plan, rows: TrainingRows) -> Callable[[int], int]:
 def _trial(learn: TrainingRows, held: TrainingRows, seed: int) -> Callable[[_Plan], float]:
     """Plan → accuracy on held-out training rows."""
     if len(learn.y) > LARGEST_TRIAL:
-        learn, _ = plumbing.hold_out(learn, seed, share=1 - LARGEST_TRIAL / len(learn.y))
+        learn, _ = plumbing.set_aside(learn, seed, share=1 - LARGEST_TRIAL / len(learn.y))
 
     def accuracy(plan: _Plan) -> float:
         program = _program(plan, *_prototypes(learn, plan, seed, n_init=1), learn.classes)

@@ -8,7 +8,6 @@ Multiplying by a power of two and taking the floor is exactly the `>>` that the 
 from typing import Any
 
 FLOAT32_EXACT = 2**24
-FLOAT64_EXACT = 2**53
 
 FRACTION_BITS = 8
 """The Gaussian interpolates on the 8 bits below its table index."""
