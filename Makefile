@@ -7,6 +7,7 @@ PYTHON ?= python3
 KEY := $(shell $(PYTHON) tools/set_up.py --key 2>/dev/null)
 VENV := .venv$(if $(filter-out python3,$(PYTHON)),-$(firstword $(subst -, ,$(KEY))))
 READY := $(VENV)/ready-$(KEY)
+BENCH_READY := $(VENV)/bench-$(KEY)
 BIN := $(VENV)/bin
 
 .PHONY: demo test lint bench docs dist pins clean system-packages
@@ -21,7 +22,7 @@ test: $(READY) system-packages
 lint: $(READY)
 	@$(BIN)/python tools/run_tests.py checks
 
-bench: $(READY)
+bench: $(READY) $(BENCH_READY)
 	@$(BIN)/python benchmarks/run.py $(PART)
 
 docs: $(READY)
@@ -47,3 +48,7 @@ system-packages:
 $(READY): pyproject.toml constraints.txt tools/set_up.py
 	@command -v $(firstword $(PYTHON)) >/dev/null || { echo "there is no $(PYTHON) here: install Python 3.11 or later, or name yours, as in \`make $(MAKECMDGOALS) PYTHON=python3.12\`"; exit 1; }
 	@$(PYTHON) tools/set_up.py $(VENV) $@
+
+# what only the benchmarks need: PyTorch, and peers to be compared with
+$(BENCH_READY): $(READY)
+	@$(PYTHON) tools/set_up.py $(VENV) $@ bench

@@ -12,7 +12,8 @@ from pathlib import Path
 OLDEST = (3, 11)
 HEAD = "# Pins for Python 3.11, 3.12 and 3.13 alike, renewed by `make pins`: names and versions alone.\n"
 # What a later piece will bring and what bounds the pins today: numba says how new NumPy may be.
-BOUND_BY = ["numba"]
+# PyTorch is held back: this release needs no gigabytes of GPU packages where a CPU build of it lies at hand.
+BOUND_BY = ["numba", "torch==2.13.0"]
 
 
 def resolve():
@@ -28,7 +29,8 @@ def resolve():
     if done.returncode:
         sys.exit(done.stderr)
     found = (item["metadata"] for item in json.loads(done.stdout)["install"])
-    return {item["name"]: item["version"] for item in found if item["name"] != "smidgen"}
+    # a build's mark, as in 2.13.0+cpu, is no part of a pin
+    return {item["name"]: item["version"].partition("+")[0] for item in found if item["name"] != "smidgen"}
 
 
 if __name__ == "__main__":

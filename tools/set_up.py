@@ -5,6 +5,7 @@ old Python, to say in one sentence that it is one. Quiet when all goes well; pip
 
     python3 tools/set_up.py --key            what this set-up depends on besides files: Python's version, this folder
     python3 tools/set_up.py FOLDER STAMP     make or renew the environment FOLDER, then the empty file STAMP
+    python3 tools/set_up.py FOLDER STAMP X   add the extra X to an environment that is there, then make STAMP
 """
 
 import os
@@ -48,24 +49,25 @@ def run(*command):
         sys.exit("\n".join([*said, f"set-up failed at: {' '.join(map(str, command))}"]))
 
 
-def main(folder, stamp):
-    """Make or renew the environment in `folder`."""
+def main(folder, stamp, extra=None):
+    """Make or renew the environment in `folder`, or add an extra to it."""
     refuse_what_cannot_work()
     began = time.monotonic()
-    print(f"setting up {folder} (once; about a minute) ...", flush=True)
-    if not stamp.exists():
+    what = f"{extra} in {folder} (once; a few minutes)" if extra else f"{folder} (once; about a minute)"
+    print(f"setting up {what} ...", flush=True)
+    if not stamp.exists() and extra is None:
         # --clear: whatever lies there was made by another Python, in another place, or half
         run(sys.executable, "-m", "venv", "--clear", str(folder))
     pip = (str(folder / "bin" / "python"), "-m", "pip", "install", "--disable-pip-version-check", *PINS)
     # first what builds smidgen, pinned like everything else, hence no isolated (and unpinned) build below
     run(*pip, "hatchling", "editables")
-    run(*pip, "--no-build-isolation", "--editable", ".[dev]")
+    run(*pip, "--no-build-isolation", "--editable", f".[{extra or 'dev'}]")
     stamp.touch()
-    print(f"setting up {folder} took {time.monotonic() - began:.0f} s", flush=True)
+    print(f"setting up {extra or folder} took {time.monotonic() - began:.0f} s", flush=True)
 
 
 if __name__ == "__main__":
     if sys.argv[1:] == ["--key"]:
         print(key())
     else:
-        main(Path(sys.argv[1]), Path(sys.argv[2]))
+        main(Path(sys.argv[1]), Path(sys.argv[2]), *sys.argv[3:])

@@ -14,13 +14,17 @@ def accuracy(config: Config) -> Result:
     """The mean over seeds 0, 1, ...; the float32 rival has as many prototypes, each of 4 bytes a feature."""
     from smidgen import PrototypeClassifier, load_dataset
     from smidgen.data import list_datasets
+    from smidgen.errors import BudgetError
 
     if config["set"] not in list_datasets():
         raise LeftOut(f"there is no {config['set']}.npz in a folder that SMIDGEN_DATA names")
     rows = load_dataset(config["set"])
     found = []
     for seed in range(config["seeds"]):
-        ours = PrototypeClassifier(budget=config["budget"], random_state=seed).fit(rows.X_train, rows.y_train)
+        try:
+            ours = PrototypeClassifier(budget=config["budget"], random_state=seed).fit(rows.X_train, rows.y_train)
+        except BudgetError as refusal:
+            raise LeftOut(str(refusal)) from None
         number = len(ours.prototypes_)
         rival = PrototypeClassifier(number, weight_format="float32", random_state=seed).fit(rows.X_train, rows.y_train)
         scores = [model.score(rows.X_test, rows.y_test) for model in (ours, rival)]
@@ -46,6 +50,6 @@ def cases() -> Iterator[Case]:
 PROTOTYPES = Part(
     "prototypes",
     "PrototypeClassifier under a budget, beside as many prototypes in float32. All sets but digits lie in the folder"
-    " that `$SMIDGEN_DATA` names; those that are not there are left out.",
+    " that `$SMIDGEN_DATA` names; those that are not there are left out, and so are budgets that nothing can meet.",
     cases,
 )
