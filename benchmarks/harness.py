@@ -168,9 +168,9 @@ def machine() -> dict[str, str]:
     return {"processor": processor, "python": platform.python_version(), **packages}
 
 
-def same_row(case: Case) -> tuple[str, str]:
+def same_row(table: str, config: Config) -> tuple[str, str]:
     """What makes two rows the same one, measured again."""
-    return case.table, json.dumps(case.config, sort_keys=True)
+    return table, json.dumps(config, sort_keys=True)
 
 
 def measured(case: Case, wanted: str) -> dict[str, Any]:
@@ -192,11 +192,11 @@ def measured(case: Case, wanted: str) -> dict[str, Any]:
 def run_part(part: Part, folder: Path, say: Callable[[str], None], source: Path = SOURCE) -> bool:
     """Measure what has no valid row yet, row by row; True when nothing failed and every promise was kept."""
     path = folder / f"{part.name}.json"
-    rows = {(row["table"], json.dumps(row["config"], sort_keys=True)): row for row in read_rows(path)}
+    rows = {same_row(row["table"], row["config"]): row for row in read_rows(path)}
     cases = list(part.cases())
     good = True
     for case in cases:
-        name = same_row(case)
+        name = same_row(case.table, case.config)
         label = f"{part.name}: {case.table}: {', '.join(map(str, case.config.values()))}"
         try:
             wanted = key(case, source)
@@ -213,7 +213,8 @@ def run_part(part: Part, folder: Path, say: Callable[[str], None], source: Path 
         else:
             good &= rows[name]["result"].get("met", True)
             say(f"{label}: {', '.join(f'{k} {shown(v)}' for k, v in rows[name]['result'].items())}")
-    write_rows(path, part, [rows[same_row(case)] for case in cases if same_row(case) in rows])
+    names = (same_row(case.table, case.config) for case in cases)
+    write_rows(path, part, [rows[name] for name in names if name in rows])
     return good
 
 

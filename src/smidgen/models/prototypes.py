@@ -177,7 +177,7 @@ class PrototypeClassifier(plumbing.ProgramClassifier):
 @dataclass(frozen=True)
 class _Plan:
     weight_format: str
-    scaling: Input
+    input: Input
     n_prototypes: int = 0
 
 
@@ -256,7 +256,7 @@ def _prototypes(
     rows: TrainingRows, plan: _Plan, seed: int, n_init: int
 ) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
     """Cluster each class among the values that the Input gives; the centres in class order, and how many a class."""
-    values = plan.scaling.run(rows.X)
+    values = plan.input.run(rows.X)
     centres = []
     for label, n_clusters in enumerate(_allot(rows, plan.n_prototypes)):
         own = rows.y == label
@@ -271,7 +271,7 @@ def _program(
     plan: _Plan, points: NDArray, counts: NDArray, classes: NDArray, feature_names: tuple[str, ...] | None = None
 ) -> Program:
     counts = counts.astype(np.uint8 if counts.max() <= 255 else np.uint16)
-    steps = (plan.scaling, _distance(points, plan.weight_format), GroupReduce(counts, "min"), Decide("argmin"))
+    steps = (plan.input, _distance(points, plan.weight_format), GroupReduce(counts, "min"), Decide("argmin"))
     return Program(steps, classes=tuple(classes.tolist()), feature_names=feature_names)
 
 

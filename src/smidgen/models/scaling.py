@@ -10,8 +10,9 @@ of its own, which costs constants:
     offsets and shifts   an offset and a shift a feature          2 1/2 bytes a feature (4 1/2 for float32 sensors)
     levelled             a multiplier too, integer sensors only   3 1/2 bytes a feature
 
-Only the last can enlarge a small integer: on covtype, where indicators stand beside thousands of metres, it was worth
-6 points at 1 and 2 kB. May import NumPy and `smidgen.program`.
+Only the last can enlarge a small integer beside large ones, as where indicators stand beside thousands of metres. On
+held-out training rows at 1 and 2 kB it was worth 3 to 7 points on covtype and 2 to 6 on a9a, and lost nothing on five
+other sets. May import NumPy and `smidgen.program`.
 """
 
 from collections.abc import Callable, Sequence

@@ -107,14 +107,13 @@ class Linear:
         kind: Kind = "float32" if self.is_float else "bytes"
         what = f"Linear with {self.weights.format} weights"
         incoming = received(incoming, (kind,), what, self.weights.shape[1])
-        if self.activation == "sign":
-            if not self.is_float:
-                self.accumulators(incoming).bits("Linear's sum")
-            return bits_signal(self.n_outputs)
+        signs = self.activation == "sign"
         if self.is_float:
-            return Signal("float32", self.n_outputs)
+            return bits_signal(self.n_outputs) if signs else Signal("float32", self.n_outputs)
         sums = self.accumulators(incoming)
         sums.bits("Linear's sum")
+        if signs:
+            return bits_signal(self.n_outputs)
         return Signal("integers", self.n_outputs, sums) if self.rescale is None else self._rescaled(sums, self.rescale)
 
     def accumulators(self, incoming: Signal) -> Interval:

@@ -289,7 +289,7 @@ class Program:
             most, held = max(most, held + given), given
             constants = {name: array.nbytes for name, array in step.constants().items()}
             steps.append(StepCost(type(step).__name__, constants, given, step.multiply_accumulates()))
-        raw_bytes = self.n_features * {"uint8": 1, "int8": 1, "int16": 2, "float32": 4}[self.input.raw]
+        raw_bytes = self.n_features * np.dtype(self.input.raw).itemsize
         return Cost(
             model_bytes=sum(step.model_bytes for step in steps),
             ram_bytes=raw_bytes + most,
