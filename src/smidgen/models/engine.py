@@ -29,6 +29,7 @@ SPARSE_FROM, SPARSE_UNTIL = 0.1, 0.5
 ROUNDED_FROM, WHOLE_FROM = 0.4, 0.7
 RATE_OF_STEPS = 0.02  # of the logarithms of grids' steps
 LEAST_STEP = 1e-8
+ROWS_FOR_UNITS = 2_048
 N_LOOKS = 200  # how often in a run supports and units are chosen anew
 
 @dataclass(frozen=True)
@@ -81,6 +82,9 @@ class Model(Protocol):
 
     def choose_support(self, magnitudes: Mapping[str, Array], progress: float) -> Mapping[str, Array]:
         """Choose which entries of the sparse parts stay, as bools; `progress` runs from 0 to 1, the final size."""
+
+    def first_units(self, weights: Weights, x: Array) -> Mapping[str, Array]:
+        """Return where the parts that measure activations start, when every number becomes the Program's."""
 
     def choose_units(self, weights: Weights) -> Any:
         """Choose shifts and tables for the present weights."""
@@ -230,6 +234,8 @@ class _State:
         if self.keep and not self.frozen and done >= SPARSE_FROM:
             self.choose_support(min(1.0, (done - SPARSE_FROM) / (SPARSE_UNTIL - SPARSE_FROM)))
         if recipe.whole_numbers and done >= WHOLE_FROM:
+            if self.units is None:
+                self.start_units()
             self.units = self.model.choose_units(self.weights()[0])
 
     def choose_support(self, progress: float) -> None:
@@ -264,6 +270,13 @@ class _State:
                     step = 2 * xp.sum(magnitude) / n_kept / half**0.5
                 self.views[f"log_step.{name}"][...] = xp.log(xp.clip(step, LEAST_STEP))
         self.rounded = True
+
+    def start_units(self) -> None:
+        xp = namespace_of(self.theta)
+        n_rows = min(ROWS_FOR_UNITS, self.feed.n_rows)
+        x = self.feed.take(xp.arange(n_rows) * (self.feed.n_rows // n_rows))
+        for name, value in self.model.first_units(self.weights()[0], x).items():
+            self.views[name][...] = value
 
     def restrict(self, columns: Array) -> None:
         """Go on with some of the features alone: the others are constant, or no weight looks at them."""

@@ -18,7 +18,7 @@ from smidgen.core.arrays import Array, Namespace, namespace_of
 from smidgen.core.random import generator
 from smidgen.program import Input
 
-POOL_ROWS = 2048
+POOL_ROWS = 4096
 BLOCK_VALUES = 1 << 22
 UNIFORM_WIDTH = 12**0.5  # of a uniform distribution whose standard deviation is 1
 
@@ -48,6 +48,11 @@ class Feed:
     deviation: Array
     noise: Array | None
     places: random.Random
+
+    @property
+    def n_rows(self) -> int:
+        """How many rows there are."""
+        return self.rows.shape[0]
 
     @property
     def n_features(self) -> int:

@@ -90,6 +90,9 @@ class ProtoNN:
         keep_Z, _ = keep_largest_per_row(Z, n_Z)
         return {"W": keep_W, "Z": keep_Z}
 
+    def first_units(self, weights, x):
+        return {}
+
     def choose_units(self, weights):
         xp = namespace_of(weights.real["W"])
         unit = float(self.unit(weights))
