@@ -15,6 +15,7 @@ _HOMES: dict[str, str] = {
     "SmidgenError": "smidgen.errors",
     "load_dataset": "smidgen.data",
     "load_program": "smidgen.program",
+    "precision_at_k": "smidgen.core.metrics",
     "read_table": "smidgen.data",
     "to_program": "smidgen.convert",
 }

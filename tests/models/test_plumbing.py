@@ -7,14 +7,8 @@ from scipy import sparse
 from sklearn.base import BaseEstimator
 
 from smidgen.errors import DataError
-from smidgen.models.plumbing import (
-    TrainingRows,
-    feature_names,
-    merge_repeated,
-    seed_of,
-    set_aside,
-    training_rows,
-)
+from smidgen.models.plumbing import feature_names, seed_of, training_rows
+from smidgen.models.rows import TrainingRows, merge_repeated, set_aside
 
 
 def rows_of(X, y, **options):

@@ -5,8 +5,8 @@ from scipy import sparse
 from sklearn.datasets import load_digits, make_blobs
 
 from smidgen.errors import BudgetError, DataError, ProgramError, UsageError
-from smidgen.models.plumbing import TrainingRows
 from smidgen.models.prototypes import PrototypeClassifier, _allot, _int4_grid
+from smidgen.models.rows import TrainingRows
 
 FORMATS = ["int4", "int8", "float32"]
 

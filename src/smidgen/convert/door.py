@@ -7,12 +7,12 @@ there is nothing to convert; what has no Program of its own is refused by name.
 from typing import Any
 
 from smidgen.errors import UsageError
-from smidgen.models.plumbing import ProgramClassifier
+from smidgen.models.base import ProgramClassifier, ProgramRegressor
 from smidgen.program import Program
 
 
 def to_program(model: Any, calibration: Any = None) -> Program:
-    """Return the Program of a fitted estimator: integers, raw sensor units in, label out.
+    """Return the Program of a fitted estimator: integers, raw sensor units in, the answer out.
 
     Parameters
     ----------
@@ -34,7 +34,7 @@ def to_program(model: Any, calibration: Any = None) -> Program:
     array([0, 1])
     """
     name = type(model).__name__
-    if not isinstance(model, ProgramClassifier):
+    if not isinstance(model, (ProgramClassifier, ProgramRegressor)):
         raise UsageError(f"{name} cannot become a Program yet: give to_program a fitted estimator of smidgen itself")
     if not hasattr(model, "program_"):
         raise UsageError(f"this {name} is not fitted yet: call fit before to_program")

@@ -1,6 +1,8 @@
 """The scikit-learn estimators, one file an algorithm, and beside them what they truly share.
 
-    plumbing         rows, classes and weights as scikit-learn gives them; the base of classifiers with a Program
+    base             the bases of classifiers and regressors: what their Program answers is what they predict
+    plumbing         rows, targets and weights as scikit-learn gives them, checked
+    rows             what training learns from: held out in part, merged where repeated, dense in batches
     budget           "2kB" → bytes, and the largest count that keeps them
     scaling          which Input steps may suit raw rows, and the choice among them
     clusters         weighted k-means of one class, without its degenerate cases

@@ -1,79 +1,43 @@
-"""What every estimator shares with scikit-learn: checked rows, encoded classes, weights, a split for fit's own choices.
+"""What every estimator's `fit` shares with scikit-learn: checked rows, encoded targets, weights.
 
-Functions, and one small base class for classifiers whose `predict` is their Program's answer. May import scikit-learn
-(its private names by way of `sklearn_private`), `smidgen.program`, and `clusters` and `scaling` beside it.
+`training_rows` for classes and labels, `regression_rows` for values; both give `TrainingRows` (rows.py). May import
+scikit-learn (its private names by way of `sklearn_private`), `smidgen.program`, and `rows` and `scaling` beside it.
 """
 
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
-from sklearn.base import BaseEstimator, ClassifierMixin
-from sklearn.utils import Tags, check_random_state, compute_class_weight
+from sklearn.utils import check_array, check_random_state, column_or_1d, compute_class_weight
 from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import validate_data
 
-from smidgen.errors import DataError
-from smidgen.models.clusters import distinct_rows, without_negative_zeros
+from smidgen.errors import DataError, UsageError
+from smidgen.models.rows import TrainingRows
 from smidgen.models.scaling import raw_type
 from smidgen.models.sklearn_private import check_sample_weight
-from smidgen.program import Program, Result
 from smidgen.program.signal import MAX_DIMENSION
 from smidgen.program.storage import LARGEST_DENSE
 
+DENSE_ANYWAY = 1 << 24
+"""A sparse X of no more numbers, zeros included, is made dense even by who can learn from CSR: that is quicker."""
 
-class ProgramClassifier(ClassifierMixin, BaseEstimator):
-    """A classifier whose `fit` leaves `classes_` and `program_`, and whose `predict` is that Program's answer."""
-
-    classes_: NDArray
-    program_: Program
-
-    def predict(self, X: Any) -> NDArray:
-        """Predict a class for every row: what Python says here is what the board will say.
-
-        Parameters
-        ----------
-        X : array-like or sparse matrix, shape (n, d)
-            Raw numbers, as in `fit`; what the sensor's type cannot hold is rounded and clipped to it.
-
-        Returns
-        -------
-        y : array, shape (n,)
-        """
-        prediction = self._answer(X).prediction
-        return self.classes_[prediction]
-
-    def _answer(self, X: Any) -> Result:
-        check_is_fitted(self)
-        _refuse_masked(X)
-        X = validate_data(self, X, accept_sparse="csr", dtype="numeric", ensure_all_finite=False, reset=False)
-        _refuse_not_finite(X, self)
-        return self.program_.run(X)
-
-    def __sklearn_tags__(self) -> Tags:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = True
-        return tags
+INDEX_BYTES = 4  # that an entry of a CSR matrix takes beside its value
+FLOAT32_END = 2.0**128 - 2.0**103  # the least float64 that rounds to an infinite float32
 
 
-@dataclass(frozen=True)
-class TrainingRows:
-    """Rows that count: checked, encoded, none of weight zero."""
-
-    X: NDArray  # (n, d) uint8, int8, int16 or float32: the narrowest that holds every value
-    y: NDArray[np.intp]  # (n,) index into classes
-    weight: NDArray[np.float64]  # (n,) all above 0
-    classes: NDArray  # (L,) sorted names, at least two
-
-    def take(self, index: NDArray) -> "TrainingRows":
-        """Return some of the rows, with the same classes."""
-        return TrainingRows(self.X[index], self.y[index], self.weight[index], self.classes)
-
-
-def training_rows(estimator: Any, X: Any, y: Any, sample_weight: Any = None, class_weight: Any = None) -> TrainingRows:
-    """Check what `fit` was given and return the rows that count.
+def training_rows(
+    estimator: Any,
+    X: Any,
+    y: Any,
+    sample_weight: Any = None,
+    class_weight: Any = None,
+    *,
+    multilabel: bool = False,
+    keep_sparse: bool = False,
+) -> TrainingRows:
+    """Check what a classifier's `fit` was given and return the rows that count.
 
     Parameters
     ----------
@@ -81,68 +45,120 @@ def training_rows(estimator: Any, X: Any, y: Any, sample_weight: Any = None, cla
         Gets `n_features_in_`, and `feature_names_in_` where the columns have names.
     X : array-like or sparse matrix, shape (n, d)
         Becomes what a sensor gives: whole numbers the narrowest integers, floats or not; all others float32.
-    y : array-like, shape (n,)
+    y : array-like, shape (n,); where `multilabel`, also an indicator matrix, dense or sparse, shape (n, L)
     sample_weight : array-like, shape (n,), optional
         Rows of weight zero are dropped before anything else looks at them.
     class_weight : dict, "balanced" or None
         Multiplies the sample weights; "balanced" counts total weight, not rows.
+    multilabel : bool
+        Whether the estimator takes an indicator matrix.
+    keep_sparse : bool
+        Whether the estimator takes a CSR matrix, whose rows `dense_batch` gives: where X is sparse, large (more than
+        `DENSE_ANYWAY` numbers) and smaller so than dense. Otherwise a sparse X is made dense.
     """
-    _refuse_masked(X)
-    X, y = validate_data(estimator, X, y, accept_sparse="csr", dtype="numeric", ensure_all_finite=False)
-    _refuse_not_finite(X, estimator)
-    _refuse_huge(X)
+    X, y = _checked(estimator, X, y, multi_output=multilabel)
+    if multilabel and y.ndim == 2 and y.shape[1] > 1:
+        if class_weight is not None:
+            raise UsageError("class_weight weighs classes, and y is an indicator of labels: leave it out")
+        counts, weight = _counting_rows(X, sample_weight, "some rows")
+        classes, target = np.arange(y.shape[1]), _indicator(y, counts)
+    else:
+        y = _one_class_a_row(y)
+        counts, weight = _counting_rows(X, sample_weight, "some rows, of at least two classes,")
+        classes, target = _encoded(y[counts])
+        weight *= _class_weights(class_weight, classes, target, weight)[target]
+    return TrainingRows(
+        _as_sensed(X, counts, estimator, keep_sparse), target, weight, classes, y_is_1d=target.ndim == 1
+    )
+
+
+def regression_rows(
+    estimator: Any, X: Any, y: Any, sample_weight: Any = None, *, keep_sparse: bool = False
+) -> TrainingRows:
+    """Check what a regressor's `fit` was given and return the rows that count.
+
+    Parameters
+    ----------
+    estimator, X, sample_weight, keep_sparse
+        As those of `training_rows`.
+    y : array-like of real numbers, shape (n,) or (n, K)
+    """
+    X, y = _checked(estimator, X, _real_numbers(y), multi_output=True)
+    counts, weight = _counting_rows(X, sample_weight, "some rows")
+    values = y[counts].reshape(len(counts), -1)
+    X = _as_sensed(X, counts, estimator, keep_sparse)
+    return TrainingRows(X, values, weight, None, y_is_1d=y.ndim == 1)
+
+
+# y.
+
+
+def _one_class_a_row(y: Any) -> NDArray:
+    y = column_or_1d(y.toarray() if sparse.issparse(y) else y, warn=True)
     check_classification_targets(y)
     if y.dtype.kind in "mM":
         raise DataError(f"y holds {y.dtype}, which no model file can hold: name the classes by words, as y.astype(str)")
-    weight = check_sample_weight(sample_weight, X, dtype=np.float64, ensure_non_negative=True)
-    counts = np.flatnonzero(weight > 0)
-    if not len(counts):
-        raise DataError("sample_weight is zero for every row: give some rows, of at least two classes, a weight")
-    classes, encoded = np.unique(y[counts], return_inverse=True)
+    return y
+
+
+def _encoded(y: NDArray) -> tuple[NDArray, NDArray]:
+    """Return the names of the classes, sorted, and the index of each row's own."""
+    classes, encoded = np.unique(y, return_inverse=True)
     if len(classes) < 2:
         only = classes.tolist()[0]
         raise DataError(f"y holds only one class, {only!r}: a classifier needs rows of at least two classes")
-    weight = weight[counts] * _class_weights(class_weight, classes, encoded, weight[counts])[encoded]
-    return TrainingRows(_as_sensed(X[counts], counts, estimator), encoded, weight, classes)
+    return classes, encoded
 
 
-def _refuse_masked(X: Any) -> None:
-    """scikit-learn drops a mask and takes the numbers under it."""
-    if np.ma.is_masked(X):
-        raise DataError("X is a masked array with masked entries, which are missing values: fill them in first")
-
-
-def _refuse_not_finite(X: Any, estimator: Any) -> None:
-    """Name the row and the column, which scikit-learn's own check does not."""
-    values = X.data if sparse.issparse(X) else X
-    if values.dtype.kind != "f" or np.isfinite(values).all():
-        return
-    entries = X.tocoo() if sparse.issparse(X) else None
-    first = np.argwhere(~np.isfinite(values))[0]
-    row, column = first if entries is None else (entries.row[first[0]], entries.col[first[0]])
-    found = values[tuple(first)]
-    what = "NaN, a missing value: fill it in" if np.isnan(found) else f"{found:g}: correct it"
-    raise DataError(f"row {row}, {_column(column, estimator)} of X is {what}, or leave the row out")
-
-
-def _column(column: int, estimator: Any) -> str:
-    """What to call a column: by its name, or by its number from 0 as Python counts."""
-    names = getattr(estimator, "feature_names_in_", None)
-    return f"column {column}" if names is None else f"column {names[column]!r}"
-
-
-def _refuse_huge(X: Any) -> None:
-    """Say so before a sparse X that no memory holds is made dense, or rows that no Program takes are learned from."""
-    n_rows, n_features = X.shape
-    if n_features > MAX_DIMENSION:
+def _indicator(y: Any, counts: NDArray) -> NDArray:
+    """Make rows of an indicator dense; refuse what is none."""
+    n_labels = y.shape[1]
+    if n_labels > MAX_DIMENSION:
+        raise DataError(f"y has {n_labels:,} labels: a Program gives {MAX_DIMENSION:,} at most")
+    _refuse_too_large_dense("y", len(counts), n_labels)
+    indicator = y[counts].toarray() if sparse.issparse(y) else y[counts]
+    wrong = np.argwhere((indicator != 0) & (indicator != 1))
+    if len(wrong):
+        row, label = wrong[0]
         raise DataError(
-            f"X has {n_features:,} features: a Program takes {MAX_DIMENSION:,} at most, so choose among them"
+            f"y has {n_labels} columns, so it must be an indicator of labels, but row {counts[row]}, column {label} of "
+            f"y holds {indicator[row, label]}: give 1 where a label is on and 0 elsewhere, or one column of classes"
         )
-    if sparse.issparse(X) and n_rows * n_features > LARGEST_DENSE:
-        raise DataError(
-            f"X is sparse, with {n_rows:,} x {n_features:,} numbers when made dense, as training needs it: "
-            f"{LARGEST_DENSE:,} at most, so give fewer rows or choose among the features"
-        )
+    if not indicator.any():
+        raise DataError("y is an indicator without a single label on: there is nothing to learn from it")
+    return indicator.astype(np.uint8)
+
+
+def _real_numbers(y: Any) -> Any:
+    """Check that values to predict are numbers that a float32 can hold, and make them float64."""
+    if y is None:
+        return y  # scikit-learn has a sentence for that
+    if sparse.issparse(y):
+        raise DataError("y is a sparse matrix: a regressor takes an array of numbers, so give y.toarray()")
+    _refuse_masked(y, "y")
+    y = check_array(y, ensure_2d=False, dtype=None, ensure_all_finite=False, input_name="y")
+    try:
+        numbers = y.astype(np.float64) if y.dtype.kind in "biufO" else None
+    except (TypeError, ValueError):
+        numbers = None
+    if numbers is None:
+        kind = "words" if y.dtype.kind in "OU" else str(y.dtype)
+        raise DataError(f"y holds {kind}: a regressor predicts numbers, so give numbers or use a classifier")
+    beyond = np.argwhere(~(np.abs(numbers) < FLOAT32_END))
+    if len(beyond):
+        place = f"row {beyond[0][0]}" + (f", column {beyond[0][1]}" if y.ndim == 2 else "") + " of y"
+        found = numbers[tuple(beyond[0])]
+        raise DataError(_too_large(place, found) if np.isfinite(found) else _not_finite(place, found))
+    return numbers
+
+
+def _counting_rows(X: Any, sample_weight: Any, what: str) -> tuple[NDArray[np.intp], NDArray[np.float64]]:
+    """The numbers of the rows that weigh anything, and their weights."""
+    weight = check_sample_weight(sample_weight, X, dtype=np.float64, ensure_non_negative=True)
+    counts = np.flatnonzero(weight > 0)
+    if not len(counts):
+        raise DataError(f"sample_weight is zero for every row: give {what} a weight")
+    return counts, weight[counts]
 
 
 def _class_weights(class_weight: Any, classes: NDArray, encoded: NDArray, weight: NDArray) -> NDArray[np.float64]:
@@ -155,19 +171,114 @@ def _class_weights(class_weight: Any, classes: NDArray, encoded: NDArray, weight
     return of_class
 
 
-def _as_sensed(X: Any, numbers: NDArray, estimator: Any) -> NDArray:
-    """Make rows dense, in the narrowest type of a sensor that gives them; refuse what float32 cannot hold."""
-    X = X.toarray() if sparse.issparse(X) else np.asarray(X)
-    raw = raw_type(X)
-    with np.errstate(over="ignore", under="ignore"):
-        sensed = X.astype(raw)
-    if not np.isfinite(sensed).all():
-        row, column = np.argwhere(~np.isfinite(sensed))[0]
+# X.
+
+
+def checked_features(estimator: Any, X: Any) -> Any:
+    """Check the X that a fitted estimator is to answer for; dense or sparse, as it came."""
+    _refuse_masked(X, "X")
+    X = validate_data(estimator, X, accept_sparse="csr", dtype="numeric", ensure_all_finite=False, reset=False)
+    _refuse_not_finite(X, estimator)
+    return X
+
+
+def _checked(estimator: Any, X: Any, y: Any, *, multi_output: bool) -> tuple[Any, Any]:
+    """X and y as arrays of as many rows, X finite and no wider than a Program takes."""
+    _refuse_masked(X, "X")
+    X, y = validate_data(
+        estimator, X, y, accept_sparse="csr", dtype="numeric", ensure_all_finite=False, multi_output=multi_output
+    )
+    _refuse_not_finite(X, estimator)
+    if X.shape[1] > MAX_DIMENSION:
         raise DataError(
-            f"row {numbers[row]}, {_column(column, estimator)} of X holds {X[row, column]:g}, more than a float32 can "
-            "hold: use a larger unit for it"
+            f"X has {X.shape[1]:,} features: a Program takes {MAX_DIMENSION:,} at most, so choose among them"
         )
+    return X, y
+
+
+def _refuse_masked(values: Any, name: str) -> None:
+    """scikit-learn drops a mask and takes the numbers under it."""
+    if np.ma.is_masked(values):
+        raise DataError(f"{name} is a masked array with masked entries, which are missing values: fill them in first")
+
+
+def _refuse_not_finite(X: Any, estimator: Any) -> None:
+    """Name the row and the column, which scikit-learn's own check does not."""
+    if place := _first_not_finite(X):
+        raise DataError(_not_finite(f"row {place[0]}, {_column(place[1], estimator)} of X", X[place]))
+
+
+def _first_not_finite(X: Any) -> tuple[int, int] | None:
+    """Row and column of the first NaN or infinity of a dense or CSR matrix."""
+    values = X.data if sparse.issparse(X) else X
+    if values.dtype.kind != "f" or np.isfinite(values).all():
+        return None
+    first = np.argwhere(~np.isfinite(values))[0]
+    if not sparse.issparse(X):
+        return int(first[0]), int(first[1])
+    return int(np.searchsorted(X.indptr, first[0], side="right")) - 1, int(X.indices[first[0]])
+
+
+def _not_finite(place: str, found: float) -> str:
+    what = "NaN, a missing value: fill it in" if np.isnan(found) else f"{found:g}: correct it"
+    return f"{place} is {what}, or leave the row out"
+
+
+def _too_large(place: str, found: float) -> str:
+    return f"{place} holds {found:g}, more than a float32 can hold: use a larger unit for it"
+
+
+def _column(column: int, estimator: Any) -> str:
+    """What to call a column: by its name, or by its number from 0 as Python counts."""
+    names = getattr(estimator, "feature_names_in_", None)
+    return f"column {column}" if names is None else f"column {names[column]!r}"
+
+
+def _as_sensed(X: Any, counts: NDArray, estimator: Any, keep_sparse: bool) -> Any:
+    """Return the rows of these numbers in the narrowest type of a sensor that gives them; nothing is copied in vain.
+
+    Sparse ones are made dense, unless they shall and may stay as they are. What float32 cannot hold is refused.
+    """
+    X = X if len(counts) == X.shape[0] else X[counts]
+    if sparse.issparse(X):
+        X = _without_repeats(sparse.csr_array(X))
+        if not (keep_sparse and _is_large_and_empty(X)):
+            _refuse_too_large_dense("X", *X.shape)
+            X = X.toarray()
+    with np.errstate(over="ignore", under="ignore"):
+        sensed = X.astype(raw_type(X), copy=False)
+    if place := _first_not_finite(sensed):
+        where = f"row {counts[place[0]]}, {_column(place[1], estimator)} of X"
+        raise DataError(_too_large(where, X[place]))
     return sensed
+
+
+def _without_repeats(X: sparse.csr_array) -> sparse.csr_array:
+    """Add up what stands in one place more than once; the caller's own matrix stays as it is."""
+    if X.has_canonical_format:
+        return X
+    X = X.copy()
+    X.sum_duplicates()
+    return X
+
+
+def _is_large_and_empty(X: sparse.csr_array) -> bool:
+    """Whether X had better stay sparse."""
+    n_numbers, n_bytes = X.shape[0] * X.shape[1], np.dtype(raw_type(X)).itemsize
+    return n_numbers > DENSE_ANYWAY and X.nnz * (n_bytes + INDEX_BYTES) < n_numbers * n_bytes
+
+
+def _refuse_too_large_dense(name: str, n_rows: int, n_columns: int) -> None:
+    """Say so before a sparse matrix that no memory holds is made dense."""
+    if n_rows * n_columns > LARGEST_DENSE:
+        what = "features" if name == "X" else "labels"
+        raise DataError(
+            f"{name} is sparse, with {n_rows:,} x {n_columns:,} numbers when made dense, as training needs it: "
+            f"{LARGEST_DENSE:,} at most, so give fewer rows or choose among the {what}"
+        )
+
+
+# Names and seeds.
 
 
 def feature_names(estimator: Any) -> tuple[str, ...] | None:
@@ -179,32 +290,3 @@ def feature_names(estimator: Any) -> tuple[str, ...] | None:
 def seed_of(random_state: Any) -> int:
     """Turn scikit-learn's `random_state` (None, an int or a generator, which moves on) into one seed."""
     return int(check_random_state(random_state).randint(np.iinfo(np.int32).max))
-
-
-def merge_repeated(rows: TrainingRows) -> TrainingRows:
-    """Merge repeated rows of one class into one that carries their weight, in an order that no shuffling changes.
-
-    So weights mean repetition by construction: whatever is computed from the result cannot tell a row of weight two
-    from a row given twice.
-    """
-    marks = rows.y.astype(np.uint32).view(np.uint8).reshape(len(rows.y), 4)
-    values = without_negative_zeros(rows.X)
-    keys = np.hstack([values.view(np.uint8).reshape(len(values), -1), marks])
-    first, weight, _ = distinct_rows(keys, rows.weight)
-    return TrainingRows(values[first], rows.y[first], weight, rows.classes)
-
-
-def set_aside(rows: TrainingRows, seed: int, share: float = 0.25) -> tuple[TrainingRows, TrainingRows]:
-    """Split training rows for fit's own choices: rows to learn from, and rows to choose by (test rows never come here).
-
-    Stratified: of every class the share, rounded down, is held out, so a class always keeps a row to learn from.
-    Where all classes are too small to spare one, the rows to choose by are the rows to learn from.
-    """
-    draw = np.random.default_rng(seed)
-    held = np.zeros(len(rows.y), dtype=bool)
-    for label in range(len(rows.classes)):
-        members = np.flatnonzero(rows.y == label)
-        held[draw.permutation(members)[: int(share * len(members))]] = True
-    if not held.any():
-        return rows, rows
-    return rows.take(np.flatnonzero(~held)), rows.take(np.flatnonzero(held))

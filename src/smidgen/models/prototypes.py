@@ -29,9 +29,10 @@ from smidgen.core.threads import one_thread
 from smidgen.core.threshold import keep_largest
 from smidgen.errors import BudgetError, UsageError
 from smidgen.models import plumbing, scaling
+from smidgen.models.base import ProgramClassifier
 from smidgen.models.budget import largest_that_fits, parse_budget
 from smidgen.models.clusters import cluster_centres
-from smidgen.models.plumbing import TrainingRows
+from smidgen.models.rows import TrainingRows, merge_repeated, set_aside
 from smidgen.models.sklearn_private import Interval, StrOptions, fit_context
 from smidgen.program import Decide, Distance, GroupReduce, Input, Matrix, Program
 from smidgen.program.checks import counted
@@ -44,7 +45,7 @@ TAIL = 0.05
 INTEGER_FORMATS = ("int4", "int8")
 
 
-class PrototypeClassifier(plumbing.ProgramClassifier):
+class PrototypeClassifier(ProgramClassifier):
     """Nearest-prototype classifier: the centres of k-means in each class, as a Program of a few hundred bytes.
 
     Raw tables need no scaler: the estimator brings sensor readings to bytes by itself, and what `predict` answers is
@@ -81,8 +82,9 @@ class PrototypeClassifier(plumbing.ProgramClassifier):
 
     Notes
     -----
-    A sparse X is made dense in `fit`, and batch by batch in `predict`. The fit runs on one thread, so that the same
-    rows and the same `random_state` give the same bytes whatever the number of threads.
+    A class's score in `decision_function` is minus the squared distance to its nearest prototype, in the units of the
+    Program. A sparse X is made dense in `fit`, and batch by batch in `predict`. The fit runs on one thread, so that
+    the same rows and the same `random_state` give the same bytes whatever the number of threads.
 
     Examples
     --------
@@ -140,35 +142,19 @@ class PrototypeClassifier(plumbing.ProgramClassifier):
         self : PrototypeClassifier
         """
         budget, seed = parse_budget(self.budget), plumbing.seed_of(self.random_state)
-        rows = plumbing.merge_repeated(plumbing.training_rows(self, X, y, sample_weight))
+        rows = merge_repeated(plumbing.training_rows(self, X, y, sample_weight))
 
         plans = _affordable(
             _candidate_plans(rows, self.weight_format, self.trusted_range), rows, self.n_prototypes, budget
         )
-        learn, held = plumbing.set_aside(rows, seed)
+        learn, held = set_aside(rows, seed)
         plan = scaling.best_candidate(plans, _trial(learn, held, seed), len(held.y))
 
         points, counts = _prototypes(rows, plan, seed, self.n_init)
-        self.program_ = _program(plan, points, counts, rows.classes, plumbing.feature_names(self))
+        self._keep(_program(plan, points, counts, rows.classes, plumbing.feature_names(self)), rows)
         self.prototypes_ = _in_raw_units(self.program_, rows)
         self.prototype_classes_ = np.repeat(rows.classes, counts)
-        self.classes_ = rows.classes
         return self
-
-    def decision_function(self, X: Any) -> NDArray[np.float64]:
-        """Return minus the squared distance to each class's nearest prototype, in the units of the Program.
-
-        Parameters
-        ----------
-        X : array-like or sparse matrix, shape (n, d)
-
-        Returns
-        -------
-        scores : array, shape (n, n_classes), or (n,) for two classes
-            For two classes how much nearer the second is than the first: above 0 means the second.
-        """
-        nearness = -self._answer(X).scores.astype(np.float64)
-        return nearness[:, 1] - nearness[:, 0] if len(self.classes_) == 2 else nearness
 
 
 # Plans: a number format, an Input, and how many prototypes it leaves room for.
@@ -226,7 +212,7 @@ def _price(plan: _Plan, rows: TrainingRows) -> Callable[[int], int]:
 def _trial(learn: TrainingRows, held: TrainingRows, seed: int) -> Callable[[_Plan], float]:
     """Plan → accuracy on held-out training rows."""
     if len(learn.y) > LARGEST_TRIAL:
-        learn, _ = plumbing.set_aside(learn, seed, share=1 - LARGEST_TRIAL / len(learn.y))
+        learn, _ = set_aside(learn, seed, share=1 - LARGEST_TRIAL / len(learn.y))
 
     def accuracy(plan: _Plan) -> float:
         program = _program(plan, *_prototypes(learn, plan, seed, n_init=1), learn.classes)

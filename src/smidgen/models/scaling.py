@@ -15,12 +15,14 @@ held-out training rows at 1 and 2 kB it was worth 3 to 7 points on covtype and 2
 other sets. May import NumPy and `smidgen.program`.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy import sparse
 
 from smidgen.errors import UsageError
 from smidgen.program import Input
@@ -28,6 +30,7 @@ from smidgen.program.input import LARGEST_SHIFT, RAW_LIMITS
 
 TAIL = 0.01
 LEAST_BASE, LARGEST_BASE = -126, 112  # of 2^(base + nibble), which float32 must hold
+BLOCK_VALUES = 1 << 20  # are looked at together: a copy of a large table would double it
 
 Candidate = TypeVar("Candidate")
 
@@ -53,8 +56,8 @@ class Ranges:
         return Ranges(*(np.full(len(self.low), end) for end in ends))
 
 
-def raw_type(X: NDArray) -> str:
-    """Return the narrowest type a sensor can have that gives these values: uint8, int8, int16 or float32.
+def raw_type(X: Any) -> str:
+    """Return the narrowest type a sensor can have that gives these values, dense or CSR: uint8, int8, int16 or float32.
 
     Examples
     --------
@@ -63,22 +66,30 @@ def raw_type(X: NDArray) -> str:
     """
     if X.dtype == bool:
         return "uint8"
-    if X.dtype.kind == "f" and (np.rint(X) != X).any():
+    values = X.data if sparse.issparse(X) else X
+    if values.dtype.kind == "f" and any((np.rint(block) != block).any() for block in _blocks(values)):
         return "float32"
+    least, largest = values.min(initial=0), values.max(initial=0)  # every type holds 0
     for name, (low, high) in RAW_LIMITS.items():
-        if X.min() >= low and X.max() <= high:
+        if least >= low and largest <= high:
             return name
     return "float32"
 
 
+def _blocks(values: NDArray) -> Iterator[NDArray]:
+    """Some rows of an array after the other."""
+    n_rows = max(1, BLOCK_VALUES * len(values) // max(values.size, 1))
+    return (values[start : start + n_rows] for start in range(0, len(values), n_rows))
+
+
 def candidate_inputs(
-    X: NDArray, weight: NDArray, trusted_range: tuple[int, int] | None = None, tail: float = TAIL
+    X: Any, weight: NDArray, trusted_range: tuple[int, int] | None = None, tail: float = TAIL
 ) -> list[Input]:
     """Return the Inputs that may suit these rows, the cheapest first.
 
     Parameters
     ----------
-    X : array, shape (n, d)
+    X : array or CSR matrix, shape (n, d)
     weight : array, shape (n,)
     trusted_range : (int, int), optional
         The caller vouches that sensors give whole numbers in this part of 0..255: they are taken as they are.
@@ -102,17 +113,18 @@ def candidate_inputs(
     return candidates
 
 
-def candidate_float_inputs(X: NDArray, weight: NDArray) -> list[Input]:
+def candidate_float_inputs(X: Any, weight: NDArray) -> list[Input]:
     """Return the Inputs that may suit a float32 Program on these rows: rows as they are, or a multiplier a feature.
 
     Each multiplier is one over the feature's standard deviation, 0 for a constant. Rows as they are, unless their
     squares would leave float32.
     """
     raw, n_features = raw_type(X), X.shape[1]
-    mean = np.average(X, axis=0, weights=weight)
-    deviation = np.sqrt(np.average((X - mean) ** 2, axis=0, weights=weight))
-    constant = X.min(axis=0) == X.max(axis=0)
-    multiplier = np.where(constant, 0, 1 / np.where(constant, 1, np.maximum(deviation, 1e-38)))
+    multiplier = np.empty(n_features)
+    for feature, (column, mass) in enumerate(_columns(X, weight)):
+        values = column.astype(np.float64)
+        deviation = np.sqrt(np.average((values - np.average(values, weights=mass)) ** 2, weights=mass))
+        multiplier[feature] = 0 if values.min() == values.max() else 1 / max(deviation, 1e-38)
     standardised = Input(raw, n_features, output="float32", multiplier=multiplier.astype(np.float32))
     largest = max(abs(float(X.min())), abs(float(X.max())))
     as_they_are = [Input(raw, n_features, output="float32")] if largest == 0 or 1e-15 < largest < 1e15 else []
@@ -147,12 +159,25 @@ def best_candidate(candidates: Sequence[Candidate], accuracy: Callable[[Candidat
     return candidates[int((accuracies >= enough).argmax())]
 
 
-def feature_ranges(X: NDArray, weight: NDArray, tail: float = TAIL) -> Ranges:
+def _columns(X: Any, weight: NDArray) -> Iterator[tuple[NDArray, NDArray]]:
+    """The values of each feature and their weights; the zeros that a CSR matrix does not store are one heavy value."""
+    if not sparse.issparse(X):
+        yield from ((column, weight) for column in X.T)
+        return
+    by_column, total = X.tocsc(), weight.sum()
+    for start, stop in pairwise(by_column.indptr):
+        values, mass = by_column.data[start:stop], weight[by_column.indices[start:stop]]
+        if stop - start < X.shape[0]:
+            values, mass = np.append(values, values.dtype.type(0)), np.append(mass, max(total - mass.sum(), 0))
+        yield values, mass
+
+
+def feature_ranges(X: Any, weight: NDArray, tail: float = TAIL) -> Ranges:
     """Return the ends of every feature; a quantile is a value that occurs, and a weight of two is a row seen twice."""
     ends = np.empty((4, X.shape[1]))
-    for feature, column in enumerate(X.T):  # one at a time: a sorted copy of a large table would double it
+    for feature, (column, mass) in enumerate(_columns(X, weight)):
         order = np.argsort(column, kind="stable")
-        share = np.cumsum(weight[order]) / weight.sum()
+        share = np.cumsum(mass[order]) / mass.sum()
         places = np.searchsorted(share, [tail, 1 - tail])
         ends[:, feature] = column[order[[0, *np.minimum(places, len(order) - 1), -1]]]
     least, low, high, largest = ends
@@ -191,7 +216,7 @@ def raw_values(
     return np.clip(np.clip(start + width / 2, least, largest), *ends)
 
 
-def _trusting_input(X: NDArray, raw: str, trusted_range: tuple[int, int]) -> Input:
+def _trusting_input(X: Any, raw: str, trusted_range: tuple[int, int]) -> Input:
     scaling = Input("uint8", X.shape[1], trusted_range=trusted_range)
     low, high = trusted_range
     if raw != "uint8" or X.min() < low or X.max() > high:
