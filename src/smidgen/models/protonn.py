@@ -1,4 +1,5 @@
-"""ProtoNN."""
+"""ProtoNN: draft docstring."""
+
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
@@ -6,156 +7,262 @@ from typing import Any, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.utils.extmath import randomized_svd
 
 from smidgen.core.arrays import Array, namespace_of
 from smidgen.core.distances import squared_distances
 from smidgen.core.rounding import Grid
-from smidgen.core.threshold import keep_largest, keep_largest_per_row
-from smidgen.models.engine import Part, Weights
-from smidgen.models.projection import (
-    Projected, Scale, Shifts, choose_shifts, linear_step, project, project_back, project_to_bytes)
-from smidgen.program import Decide, Distance, Gaussian, Input, Linear, Matrix, Program, arith
+from smidgen.core.threshold import keep_largest_per_row
+from smidgen.models.clusters import cluster_centres, share_out
+from smidgen.models.engine import Part, Trained, Weights
+from smidgen.models.fitting import Start, Values, start_outputs, training_targets
+from smidgen.models.plans import LEAST_ENTRIES, ProtoNNPlan, plan_protonn
+from smidgen.models.projection import Columns, Projected, Projection, Shifts, spread_out, whole_array
+from smidgen.models.rows import TrainingRows
+from smidgen.models.support import fill_room, shrinking, strongest
+from smidgen.program import Distance, Gaussian, Linear, Matrix, arith
 
-GRID_W = {"int4": Grid(-7, 7), "int8": Grid(-127, 127)}
-GRID_B = {"int4": Grid(-8, 7), "int8": Grid(-128, 127)}
+LEARNING_RATE = 0.045
+START_LABEL = 4.0
+GAMMA = 2.5  # over the median distance
+GRIDS = {"int4": Grid(-7, 7), "int8": Grid(-127, 127), "float32": None}
+POINT_GRIDS = {"int4": Grid(-8, 7), "int8": Grid(-128, 127), "float32": None}
 POINT_SHIFT = {"int4": 4, "int8": 0}
 ZERO = 128
-MOST_TABLE = 55
+KERNEL_ONE = 255  # what the table has for a distance of 0
+FINEST_TABLE = 31  # steps, at the most
+
+MOST_CLUSTERED = 3_000  # rows of a class
+MOST_MEASURED = 4_000  # rows whose distances gamma comes from
+
+
+class ProtoNNFamily:
+    """What `fitting` asks of ProtoNN."""
+
+    knobs: Mapping[str, Any] = {"width_factor": (1.0, 0.7, 1.4), "n_labels": (None, 1_000_000)}
+    default_rate = LEARNING_RATE
+
+    def formats(self, weight_format: Any) -> Mapping[str, str]:
+        names = ("projection", "prototypes", "labels")
+        if isinstance(weight_format, str):
+            return dict.fromkeys(names, "int4" if weight_format == "auto" else weight_format)
+        return {name: weight_format.get(name, "int4") for name in names}
+
+    def plan(self, budget: int, n_features: int, rows: TrainingRows, formats: Mapping[str, str], **sizes: Any) -> Any:
+        one_score = rows.task == "classification" and rows.n_outputs == 2
+        n_outputs = 1 if one_score else rows.n_outputs
+        return plan_protonn(
+            budget,
+            n_features,
+            n_outputs,
+            formats,
+            most_prototypes=len(rows.y),
+            least_prototypes=rows.n_outputs if rows.task == "classification" else 1,
+            output_bias=rows.task != "classification" or one_score,
+            **sizes,
+        )
+
+    def start(self, start: Start) -> "ProtoNNModel":
+        return start_model(start)
+
+    def steps(self, trained: Trained, columns: Columns, values: Values) -> tuple[tuple[Any, ...], float]:
+        return trained.model.steps(trained, columns, values)
+
+
+# The model.
 
 
 class Units(NamedTuple):
+    """What the last phase computes with beside the weights."""
+
     shifts: Shifts
     table: Array
-    expanded: Array
+    expanded: Array  # the table at every distance (`arith.expand_table`)
     table_shift: int
 
 
 class Memo(NamedTuple):
+    """What the way back needs."""
+
     projected: Projected
-    kernel: Array
+    kernel: Array  # (n, m)
 
 
-@dataclass(frozen=True)
-class ProtoNN:
+@dataclass(frozen=True, eq=False)
+class ProtoNNModel:
+    """Forward and backward, for the training engine."""
+
     parts: Mapping[str, Part]
-    formats: Mapping[str, str]
-    scale: Scale
-    reach: tuple[NDArray, NDArray]
-    n_W: int
-    n_Z: int          # per prototype
-    sparse = ("W", "Z")
+    plan: ProtoNNPlan
+    projection: Projection
+    room: int | None
+    sparse: tuple[str, ...] = ("W", "Z")
 
-    def of_columns(self, columns):
-        xp = namespace_of(self.scale.mean)
-        scale = Scale(xp.take(self.scale.mean, columns), self.scale.spread)
-        return replace(self, scale=scale, reach=tuple(end[np.asarray(columns)] for end in self.reach))
+    def of_columns(self, columns: Array) -> Self:
+        return replace(self, projection=self.projection.of_columns(columns))
 
-    def forward(self, weights, x, units):
+    def forward(self, weights: Weights, x: Array, units: Units | None) -> tuple[Array, Memo]:
         xp = namespace_of(x)
-        real = weights.real
+        real, whole, step = weights.real, weights.whole, weights.step
         if units is None:
-            projected = project(x, real["W"], real["b"], self.scale)
+            projected = self.projection.forward(x, real["W"], real["b"])
             kernel = xp.exp(-squared_distances(projected.values, real["B"]))
         else:
-            projected, y = project_to_bytes(x, weights.whole["W"], weights.step["W"], real["b"], self.unit(weights), self.scale, units.shifts, ZERO)
-            sq_dist = arith.square_distances(xp, y, ZERO + weights.whole["B"] * 2.0 ** POINT_SHIFT[self.formats["B"]])
-            kernel = arith.gaussian(xp, sq_dist, units.expanded, units.table_shift) / 255
-        return kernel @ real["Z"], Memo(projected, kernel)
+            unit = self.unit(weights)
+            projected, y = self.projection.forward_whole(x, whole["W"], step["W"], real["b"], unit, units.shifts)
+            points = ZERO + whole["B"] * 2.0**self.point_shift
+            sq_dist = arith.square_distances(xp, y, points)
+            kernel = arith.gaussian(xp, sq_dist, units.expanded, units.table_shift) / KERNEL_ONE
+        scores = kernel @ real["Z"]
+        if "c" in real:
+            scores = scores + (real["c"] if units is None else xp.round(real["c"] / self.count(weights)) * self.count(weights))
+        return scores, Memo(projected, kernel)
 
-    def unit(self, weights):
-        return weights.step["B"] / 2.0 ** POINT_SHIFT[self.formats["B"]]
-
-    def backward(self, weights, memo, gradient):
+    def backward(self, weights: Weights, memo: Memo, gradient: Array) -> dict[str, Array]:
         xp = namespace_of(gradient)
         B, Z = weights.real["B"], weights.real["Z"]
         p, kernel = memo.projected.values, memo.kernel
-        of_Z = kernel.T @ gradient
         of_sq_dist = -kernel * (gradient @ Z.T)
         of_p = 2 * (xp.sum(of_sq_dist, axis=1)[:, None] * p - of_sq_dist @ B)
         of_B = 2 * (xp.sum(of_sq_dist, axis=0)[:, None] * B - of_sq_dist.T @ p)
-        of_W, of_b, of_log_unit = project_back(of_p, memo.projected, self.scale)
-        found = {"W": of_W, "b": of_b, "B": of_B, "Z": of_Z}
-        if memo.projected.free is not None:
+        of_W, of_b, of_log_unit = self.projection.backward(of_p, memo.projected)
+        found = {"W": of_W, "b": of_b, "B": of_B, "Z": kernel.T @ gradient}
+        if "c" in weights.real:
+            found["c"] = xp.sum(gradient, axis=0)
+        if of_log_unit is not None:
             found["log_step.B"] = of_log_unit
         return found
 
-    def choose_support(self, magnitudes, progress):
-        xp = namespace_of(magnitudes["W"])
-        W, Z = magnitudes["W"], magnitudes["Z"]
-        left = (1 - progress) ** 3
-        n_W = round(self.n_W + (math.prod(W.shape) - self.n_W) * left)
-        n_Z = max(1, round(self.n_Z + (Z.shape[1] - self.n_Z) * left))
-        two, _ = keep_largest_per_row(W, 2)
-        keep_W, _ = keep_largest(xp.where(two, W + 1e6, W), n_W)
-        keep_Z, _ = keep_largest_per_row(Z, n_Z)
-        return {"W": keep_W, "Z": keep_Z}
+    @property
+    def point_shift(self) -> int:
+        return POINT_SHIFT[self.plan.formats["prototypes"]]
 
-    def first_units(self, weights, x):
+    def unit(self, weights: Weights) -> Array:
+        """What one count of a projected byte is worth: points and bytes share a grid."""
+        return weights.step["B"] / 2.0**self.point_shift
+
+    def count(self, weights: Weights) -> Array:
+        """What one count of a score is worth."""
+        return weights.step["Z"] / KERNEL_ONE
+
+    def choose_support(self, magnitudes: Mapping[str, Array], progress: float) -> Mapping[str, Array]:
+        W, Z = magnitudes["W"], magnitudes["Z"]
+        keep_Z, _ = keep_largest_per_row(Z, shrinking(Z.shape[1], self.plan.n_labels, progress))
+        if progress < 1.0 or self.room is None or self.plan.projection_is_fixed:
+            n_entries = shrinking(math.prod(W.shape), self.plan.n_entries, progress)
+            return {"W": strongest(W, n_entries, LEAST_ENTRIES), "Z": keep_Z}
+        labels = Matrix.pack(np.asarray(keep_Z).T.astype(np.int8), self.plan.formats["labels"])
+        room = self.room - (self.plan.bytes_but_projection - self.plan.label_bytes + labels.n_bytes)
+        return {"W": fill_room(W, room, self.plan.formats["projection"]), "Z": keep_Z}
+
+    def first_units(self, weights: Weights, x: Array) -> Mapping[str, Array]:
         return {}
 
-    def choose_units(self, weights):
+    def choose_units(self, weights: Weights) -> Units:
         xp = namespace_of(weights.real["W"])
-        unit = float(self.unit(weights))
-        shifts = choose_shifts(np.asarray(weights.whole["W"]), float(weights.step["W"]), np.asarray(weights.real["b"]), unit, self.scale, self.reach)
-        reach = math.log(2 * 255) / unit**2
-        table_shift = max(8, math.ceil(math.log2(reach / MOST_TABLE)))
-        n = math.ceil(reach / 2**table_shift) + 1
-        table = np.round(255 * np.exp(-(unit**2) * 2.0**table_shift * np.arange(n))).astype(np.float32)
-        table = xp.asarray(table)
+        unit = self.unit(weights)
+        shifts = self.projection.choose_shifts(weights.whole["W"], weights.step["W"], weights.real["b"], unit)
+        reach = math.log(2 * KERNEL_ONE) / float(unit) ** 2  # the distance from which the kernel rounds to 0
+        table_shift = min(31, max(arith.FRACTION_BITS, math.ceil(math.log2(reach / FINEST_TABLE))))
+        places = 2.0**table_shift * np.arange(max(2, math.ceil(reach / 2**table_shift) + 1))
+        table = xp.asarray(np.round(KERNEL_ONE * np.exp(-(float(unit) ** 2) * places)).astype(np.float32))
         return Units(shifts, table, arith.expand_table(xp, table), table_shift)
 
-    def program(self, trained, scaling: Input, classes):
-        weights, units = trained.weights, trained.units
-        whole = np.zeros((weights.whole["W"].shape[0], scaling.width), np.float32)
-        whole[:, trained.columns] = weights.whole["W"]
-        mean = np.zeros(scaling.width, np.float32)
-        mean[trained.columns] = self.scale.mean
-        first = linear_step(self.formats["W"], whole, weights.step["W"], weights.real["b"], self.unit(weights), Scale(mean, self.scale.spread), units.shifts, relu=False)
-        points = Matrix.pack(weights.whole["B"], self.formats["B"], "dense")
+    def steps(self, trained: Trained, columns: Columns, values: Values) -> tuple[tuple[Any, ...], float]:
+        weights = trained.weights
+        return self._float_steps(weights, columns, values) if trained.units is None else self._whole_steps(weights, trained.units, columns, values)
+
+    def _float_steps(self, weights: Weights, columns: Columns, values: Values) -> tuple[tuple[Any, ...], float]:
+        real = {name: np.asarray(part, np.float64) for name, part in weights.real.items()}
+        W, bias = self.projection.real_layer(real["W"], real["b"])
+        outputs = real.get("c", np.zeros(1)) * values.deviation + values.centre
+        return (
+            Linear(Matrix.pack(spread_out(W, columns), "float32"), bias.astype(np.float32)),
+            Distance(Matrix.pack(real["B"], "float32", "dense"), kernel=1.0),
+            Linear(Matrix.pack((real["Z"] * values.deviation).T, "float32"), outputs.astype(np.float32) if outputs.any() else None),
+        ), 1.0
+
+    def _whole_steps(self, weights: Weights, units: Units, columns: Columns, values: Values) -> tuple[tuple[Any, ...], float]:
+        real, whole, step, formats = weights.real, weights.whole, weights.step, self.plan.formats
+        first = self.projection.whole_step(formats["projection"], whole["W"], step["W"], real["b"], self.unit(weights), units.shifts, columns)
         kernel = Gaussian(np.asarray(units.table).astype(np.uint8), units.table_shift)
-        second = Distance(points, zero=ZERO, shift=POINT_SHIFT[self.formats["B"]], kernel=kernel)
-        third = Linear(Matrix.pack(weights.whole["Z"].T, self.formats["Z"]))
-        return Program((scaling, first, second, third, Decide("argmax")), classes=classes)
+        points = Matrix.pack(np.asarray(whole["B"]), formats["prototypes"], "dense")
+        count = float(self.count(weights))
+        outputs = np.asarray(real.get("c", np.zeros(1)), np.float64) + values.centre / values.deviation
+        third = Linear(Matrix.pack(np.asarray(whole["Z"]).T, formats["labels"]), whole_array(np.round(outputs / count).astype(np.int64)))
+        return (first, Distance(points, zero=ZERO, shift=self.point_shift, kernel=kernel), third), count
 
 
-def start(values, y, n_classes, feed, plan, lr, seed):
-    """PCA, k-means, one-hot."""
-    from smidgen.models.clusters import cluster_centres
-    from smidgen.models.feed import spread_of
-    spread = spread_of(feed.deviation)
-    draw = np.random.default_rng(seed)
-    chosen = draw.permutation(len(values))[:20000]
-    X = (values[chosen].astype(np.float32) - feed.mean) / spread
-    y = y[chosen]
-    h, m = plan["h"], plan["m"]
-    covariance = X[:10000].T @ X[:10000]
-    _, vectors = np.linalg.eigh(covariance.astype(np.float64))
-    W = vectors[:, ::-1][:, :h].T.astype(np.float32)
-    sign = np.sign(W[np.arange(len(W)), np.abs(W).argmax(axis=1)])
-    W = W * sign[:, None]
-    if len(W) < h:
-        W = np.vstack([W, draw.normal(size=(h - len(W), X.shape[1])).astype(np.float32) / math.sqrt(X.shape[1])])
-    P = X @ W.T
-    counts = np.bincount(y, minlength=n_classes)
-    order = np.argsort(np.argsort(-counts, kind="stable"), kind="stable")
-    per = [m // n_classes + int(order[c] < m % n_classes) for c in range(n_classes)]
-    B, owner = [], []
-    for c in range(n_classes):
-        own = P[y == c]
-        centres = cluster_centres(own[:3000], np.ones(len(own[:3000])), per[c], seed)
-        while len(centres) < per[c]:
-            centres = np.vstack([centres, centres[: per[c] - len(centres)]])
-        B.append(centres)
-        owner += [c] * per[c]
-    B = np.vstack(B).astype(np.float32)
-    gamma = 2.5 / np.median(np.sqrt(np.asarray(squared_distances(P[:4000], B))))
-    W, B = (W * gamma).astype(np.float32), (B * gamma).astype(np.float32)
-    Z = 4 * np.eye(n_classes, dtype=np.float32)[owner]
-    f = plan.get("formats", {"W": "int4", "B": "int4", "Z": "int4"})
+# The start.
+
+
+def start_model(start: Start) -> ProtoNNModel:
+    """PCA for W, k-means in each class for B, the class itself for Z, gamma folded into W and B."""
+    plan, rate = start.plan, start.learning_rate
+    x = (start.x - start.projection.mean) / np.float32(start.projection.spread)
+    W = principal_directions(x, plan.width, start.seed)
+    projected = x @ W.T
+    B, Z = start_prototypes(projected, start.rows, plan.n_prototypes, start.seed)
+    distances = np.sqrt(squared_distances(projected[:MOST_MEASURED], B))
+    gamma = np.float32(GAMMA / max(float(np.median(distances)), 1e-6))
+    W, B = W * gamma, B * gamma
+    rate_W = rate * float(np.abs(W).mean() / max(np.abs(B).mean(), 1e-6))
+    formats = plan.formats
     parts = {
-        "W": Part(W, lr * float(np.abs(W).mean() / np.abs(B).mean()), GRID_W[f["W"]], wide=False, by_feature=True),
-        "b": Part(np.zeros(h, np.float32), lr),
-        "B": Part(B, lr, GRID_B[f["B"]]),
-        "Z": Part(Z, 4 * lr, GRID_W[f["Z"]]),
+        "W": Part(W, rate_W, GRIDS[formats["projection"]], wide=False, by_feature=True, decay=start.weight_decay),
+        "b": Part(np.zeros(plan.width, np.float32), rate),
+        "B": Part(B, rate, POINT_GRIDS[formats["prototypes"]]),
+        "Z": Part(Z, START_LABEL * rate, GRIDS[formats["labels"]]),
     }
-    return parts, f, Scale(feed.mean, spread)
+    if plan.output_bias:
+        parts["c"] = Part(start_outputs(start.rows, plan.n_outputs), START_LABEL * rate)
+    projection = replace(start.projection, zero=ZERO, largest_bias=plan.largest_bias)
+    return ProtoNNModel(parts, plan, projection, start.room)
+
+
+def principal_directions(x: NDArray[np.float32], n_directions: int, seed: int) -> NDArray[np.float32]:
+    """The directions in which centred rows vary most, each with a fixed sign; random ones beyond those there are."""
+    n_found = min(n_directions, *x.shape)
+    directions = randomized_svd(x, n_found, n_iter=4, random_state=seed)[2].astype(np.float32)
+    draw = np.random.default_rng(seed)
+    more = draw.normal(size=(n_directions - n_found, x.shape[1])).astype(np.float32) / np.float32(math.sqrt(x.shape[1]))
+    return np.vstack([directions, more])
+
+
+def start_prototypes(
+    projected: NDArray[np.float32], rows: TrainingRows, n_prototypes: int, seed: int
+) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
+    """Cluster the rows of each class (all rows, where there are none); Z has what the rows of a cluster have on average."""
+    targets = start_targets(rows)
+    group = rows.y if rows.task == "classification" else np.zeros(len(rows.y), np.intp)
+    members = [np.flatnonzero(group == label) for label in range(int(group.max()) + 1)]
+    shares = share_out(np.bincount(group, weights=rows.weight), np.bincount(group), n_prototypes)
+    draw = np.random.default_rng(seed)
+    points, labels = [], []
+    for own, n_clusters in zip(members, shares, strict=True):
+        if n_clusters == 0:
+            continue
+        own = own[:MOST_CLUSTERED]
+        centres = cluster_centres(projected[own], rows.weight[own], int(n_clusters), seed)
+        centres = centres[np.arange(n_clusters) % len(centres)].astype(np.float32)
+        spread = projected[own].std(axis=0) / 10  # copies of a centre must not stay copies
+        centres[: n_clusters] += (np.arange(n_clusters) >= len(np.unique(centres, axis=0)))[:, None] * spread * draw.normal(size=centres.shape)
+        nearest = np.argmin(squared_distances(projected[own], centres), axis=1)
+        counts = np.maximum(np.bincount(nearest, minlength=n_clusters), 1)[:, None]
+        sums = np.zeros((n_clusters, targets.shape[1]))
+        np.add.at(sums, nearest, targets[own])
+        points.append(centres)
+        labels.append(np.where(counts > 0, sums / counts, targets[own].mean(axis=0)))
+    return np.vstack(points).astype(np.float32), np.vstack(labels).astype(np.float32)
+
+
+def start_targets(rows: TrainingRows) -> NDArray[np.float32]:
+    """What a prototype in the place of each row would vote for."""
+    targets, _ = training_targets(rows)
+    if rows.task == "regression":
+        return targets
+    if rows.task == "multilabel":
+        return START_LABEL * targets
+    if rows.n_outputs == 2:
+        return START_LABEL * (2 * targets - 1)
+    return START_LABEL * np.eye(rows.n_outputs, dtype=np.float32)[targets]

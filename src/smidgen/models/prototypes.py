@@ -26,12 +26,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from smidgen.core.threads import one_thread
-from smidgen.core.threshold import keep_largest
 from smidgen.errors import BudgetError, UsageError
 from smidgen.models import plumbing, scaling
 from smidgen.models.base import ProgramClassifier
 from smidgen.models.budget import largest_that_fits, parse_budget
-from smidgen.models.clusters import cluster_centres
+from smidgen.models.clusters import cluster_centres, share_out
 from smidgen.models.rows import TrainingRows, merge_repeated, set_aside
 from smidgen.models.sklearn_private import Interval, StrOptions, fit_context
 from smidgen.program import Decide, Distance, GroupReduce, Input, Matrix, Program
@@ -225,17 +224,7 @@ def _trial(learn: TrainingRows, held: TrainingRows, seed: int) -> Callable[[_Pla
 
 
 def _allot(rows: TrainingRows, n_prototypes: int) -> NDArray[np.int64]:
-    """Share prototypes out over the classes by the square root of their weight: at least one, at most their rows.
-
-    By the highest averages, so one prototype more never takes one from a class. On held-out training rows equal shares
-    lost 12 points where classes are unbalanced (shuttle) and shares by weight 3, though those won 1 to 2 on wisdm_ar;
-    shares by inertia lost up to a point on letter; on digits, usps and optdigits all were alike.
-    """
-    share = np.sqrt(np.bincount(rows.y, weights=rows.weight))
-    claims = [share[c] / (np.arange(1, n_rows) + 0.5) for c, n_rows in enumerate(np.bincount(rows.y))]
-    owner = np.repeat(np.arange(len(share)), [len(claim) for claim in claims])
-    strongest, _ = keep_largest(np.concatenate(claims), n_prototypes - len(share))
-    return 1 + np.bincount(owner[strongest], minlength=len(share))
+    return share_out(np.bincount(rows.y, weights=rows.weight), np.bincount(rows.y), n_prototypes)
 
 
 def _prototypes(

@@ -1,116 +1,161 @@
-"""SparseNet draft."""
+"""SparseNet: draft docstring."""
+
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Self
 
 import numpy as np
-from numpy.typing import NDArray
 
 from smidgen.core.arrays import Array, namespace_of
 from smidgen.core.rounding import Grid
-from smidgen.core.threshold import keep_largest, keep_largest_per_row
-from smidgen.models.engine import Part, Weights
-from smidgen.models.projection import (
-    Projected, Scale, Shifts, bias_array, choose_shifts, linear_step, project, project_back, project_to_bytes)
-from smidgen.program import Decide, Input, Linear, Matrix, Program
+from smidgen.models.engine import RATE_OF_STEPS, Part, Trained, Weights
+from smidgen.models.fitting import Start, Values, start_outputs
+from smidgen.models.plans import LEAST_ENTRIES, SparseNetPlan, plan_sparsenet
+from smidgen.models.projection import Columns, Projected, Projection, Shifts, spread_out, whole_array
+from smidgen.models.rows import TrainingRows
+from smidgen.models.support import fill_room, shrinking, strongest
+from smidgen.program import Linear, Matrix
 
-GRID_W = {"int4": Grid(-7, 7), "int8": Grid(-127, 127)}
+LEARNING_RATE = 0.0135
+GRIDS = {"int4": Grid(-7, 7), "int8": Grid(-127, 127), "float32": None}
+LARGEST_BYTE = 255
+
+
+class SparseNetFamily:
+    """What `fitting` asks of the network."""
+
+    knobs: Mapping[str, Any] = {"width_factor": (1.0, 0.7, 1.4)}
+    default_rate = LEARNING_RATE
+
+    def formats(self, weight_format: Any) -> Mapping[str, str]:
+        names = ("projection", "outputs")
+        if isinstance(weight_format, str):
+            return dict.fromkeys(names, "int4" if weight_format == "auto" else weight_format)
+        return {name: weight_format.get(name, "int4") for name in names}
+
+    def plan(self, budget: int, n_features: int, rows: TrainingRows, formats: Mapping[str, str], **sizes: Any) -> Any:
+        n_outputs = 1 if rows.task == "classification" and rows.n_outputs == 2 else rows.n_outputs
+        return plan_sparsenet(budget, n_features, n_outputs, formats, **sizes)
+
+    def start(self, start: Start) -> "SparseNetModel":
+        return start_model(start)
+
+    def steps(self, trained: Trained, columns: Columns, values: Values) -> tuple[tuple[Any, ...], float]:
+        return trained.model.steps(trained, columns, values)
 
 
 class Memo(NamedTuple):
+    """What the way back needs."""
+
     projected: Projected
-    hidden: Array
+    hidden: Array  # (n, h)
 
 
-@dataclass(frozen=True)
-class SparseNet:
+@dataclass(frozen=True, eq=False)
+class SparseNetModel:
+    """Forward and backward, for the training engine."""
+
     parts: Mapping[str, Part]
-    formats: Mapping[str, str]
-    scale: Scale
-    reach: tuple[NDArray, NDArray]
-    n_W: int
-    sparse = ("W",)
+    plan: SparseNetPlan
+    projection: Projection
+    room: int | None
+    sparse: tuple[str, ...] = ("W",)
 
-    def of_columns(self, columns):
-        xp = namespace_of(self.scale.mean)
-        scale = Scale(xp.take(self.scale.mean, columns), self.scale.spread)
-        return replace(self, scale=scale, reach=tuple(end[np.asarray(columns)] for end in self.reach))
+    def of_columns(self, columns: Array) -> Self:
+        return replace(self, projection=self.projection.of_columns(columns))
 
-    def forward(self, weights, x, units):
+    def forward(self, weights: Weights, x: Array, units: Shifts | None) -> tuple[Array, Memo]:
         xp = namespace_of(x)
-        real = weights.real
+        real, whole, step = weights.real, weights.whole, weights.step
         if units is None:
-            projected = project(x, real["W"], real["b"], self.scale)
+            projected = self.projection.forward(x, real["W"], real["b"])
             hidden = xp.clip(projected.values, min=0)
             return hidden @ real["Z"].T + real["c"], Memo(projected, hidden)
-        unit = xp.exp(real["log_unit"])
-        projected, y = project_to_bytes(x, weights.whole["W"], weights.step["W"], real["b"], unit, self.scale, units, 0)
-        count = weights.step["Z"] * unit
-        scores = (y @ weights.whole["Z"].T + xp.round(real["c"] / count)) * count
+        unit, count = self.unit(weights), self.count(weights)
+        projected, y = self.projection.forward_whole(x, whole["W"], step["W"], real["b"], unit, units)
+        scores = (y @ whole["Z"].T + xp.round(real["c"] / count)) * count
         return scores, Memo(projected, projected.values)
 
-    def backward(self, weights, memo, gradient):
+    def backward(self, weights: Weights, memo: Memo, gradient: Array) -> dict[str, Array]:
         xp = namespace_of(gradient)
-        of_Z = gradient.T @ memo.hidden
-        of_c = xp.sum(gradient, axis=0)
         of_p = gradient @ weights.real["Z"]
         if memo.projected.free is None:
             of_p = xp.where(memo.hidden > 0, of_p, xp.zeros_like(of_p))
-        of_W, of_b, of_log_unit = project_back(of_p, memo.projected, self.scale)
-        found = {"W": of_W, "b": of_b, "Z": of_Z, "c": of_c}
-        if memo.projected.free is not None:
+        of_W, of_b, of_log_unit = self.projection.backward(of_p, memo.projected)
+        found = {"W": of_W, "b": of_b, "Z": gradient.T @ memo.hidden, "c": xp.sum(gradient, axis=0)}
+        if of_log_unit is not None:
             found["log_unit"] = of_log_unit
         return found
 
-    def choose_support(self, magnitudes, progress):
-        xp = namespace_of(magnitudes["W"])
-        W = magnitudes["W"]
-        left = (1 - progress) ** 3
-        n_W = round(self.n_W + (math.prod(W.shape) - self.n_W) * left)
-        two, _ = keep_largest_per_row(W, 2)
-        keep_W, _ = keep_largest(xp.where(two, W + 1e6, W), n_W)
-        return {"W": keep_W}
+    def unit(self, weights: Weights) -> Array:
+        """What one count of a hidden byte is worth."""
+        return namespace_of(weights.real["W"]).exp(weights.real["log_unit"])
 
-    def first_units(self, weights, x):
+    def count(self, weights: Weights) -> Array:
+        """What one count of a score is worth."""
+        return weights.step["Z"] * self.unit(weights)
+
+    def choose_support(self, magnitudes: Mapping[str, Array], progress: float) -> Mapping[str, Array]:
+        W = magnitudes["W"]
+        if progress < 1.0 or self.room is None or self.plan.projection_is_fixed:
+            return {"W": strongest(W, shrinking(math.prod(W.shape), self.plan.n_entries, progress), LEAST_ENTRIES)}
+        room = self.room - self.plan.bytes_but_projection
+        return {"W": fill_room(W, room, self.plan.formats["projection"])}
+
+    def first_units(self, weights: Weights, x: Array) -> Mapping[str, Array]:
+        """One count is a 255th of what only one in a thousand of the units that are on exceeds."""
         xp = namespace_of(x)
         hidden = xp.sort(xp.reshape(self.forward(weights, x, None)[1].hidden, (-1,)))
-        n_off = xp.sum(xp.astype(hidden <= 0, xp.int64))
-        place = n_off + (hidden.shape[0] - 1 - n_off) * 999 // 1000
-        return {"log_unit": xp.log(xp.clip(hidden[place], 1e-6) / 255)}
+        n_off = int(xp.sum(xp.astype(hidden <= 0, xp.int64)))
+        high = hidden[n_off + (hidden.shape[0] - 1 - n_off) * 999 // 1000] if n_off < hidden.shape[0] else xp.max(hidden)
+        return {"log_unit": xp.log(xp.clip(high, min=1e-6) / LARGEST_BYTE)}
 
-    def choose_units(self, weights):
-        unit = float(np.exp(np.asarray(weights.real["log_unit"])))
-        return choose_shifts(np.asarray(weights.whole["W"]), float(weights.step["W"]), np.asarray(weights.real["b"]), unit, self.scale, self.reach)
+    def choose_units(self, weights: Weights) -> Shifts:
+        return self.projection.choose_shifts(weights.whole["W"], weights.step["W"], weights.real["b"], self.unit(weights))
 
-    def program(self, trained, scaling, classes):
-        weights, units = trained.weights, trained.units
-        whole = np.zeros((weights.whole["W"].shape[0], scaling.width), np.float32)
-        whole[:, trained.columns] = weights.whole["W"]
-        mean = np.zeros(scaling.width, np.float32)
-        mean[trained.columns] = self.scale.mean
-        unit = np.exp(weights.real["log_unit"])
-        first = linear_step(self.formats["W"], whole, weights.step["W"], weights.real["b"], unit, Scale(mean, self.scale.spread), units, relu=True)
-        c = np.round(weights.real["c"] / (weights.step["Z"] * unit)).astype(np.int64)
-        second = Linear(Matrix.pack(weights.whole["Z"], self.formats["Z"]), bias_array(c))
-        return Program((scaling, first, second, Decide("argmax")), classes=classes)
+    def steps(self, trained: Trained, columns: Columns, values: Values) -> tuple[tuple[Any, ...], float]:
+        weights = trained.weights
+        if trained.units is None:
+            return self._float_steps(weights, columns, values)
+        real, whole, step, formats = weights.real, weights.whole, weights.step, self.plan.formats
+        first = self.projection.whole_step(
+            formats["projection"], whole["W"], step["W"], real["b"], self.unit(weights), trained.units, columns
+        )
+        count = float(self.count(weights))
+        outputs = np.asarray(real["c"], np.float64) + values.centre / values.deviation
+        bias = whole_array(np.round(outputs / count).astype(np.int64))
+        return (first, Linear(Matrix.pack(np.asarray(whole["Z"]), formats["outputs"]), bias)), count
+
+    def _float_steps(self, weights: Weights, columns: Columns, values: Values) -> tuple[tuple[Any, ...], float]:
+        real = {name: np.asarray(part, np.float64) for name, part in weights.real.items()}
+        W, bias = self.projection.real_layer(real["W"], real["b"])
+        outputs = (real["c"] * values.deviation + values.centre).astype(np.float32)
+        Z = (real["Z"].T * values.deviation).T
+        return (
+            Linear(Matrix.pack(spread_out(W, columns), "float32"), bias.astype(np.float32), "relu"),
+            Linear(Matrix.pack(Z, "float32"), outputs if outputs.any() else None),
+        ), 1.0
 
 
-def start(values, y, n_classes, feed, plan, lr, seed):
-    from smidgen.models.feed import spread_of
-    spread = spread_of(feed.deviation)
-    draw = np.random.default_rng(seed)
-    h, n = plan["h"], values.shape[1]
-    lr = .3 * lr
-    W = draw.normal(size=(h, n)).astype(np.float32) / math.sqrt(2 * n)
-    varied = (feed.deviation>0).mean()
-    W = W / np.float32(math.sqrt(varied))
-    f = plan.get("formats", {"W": "int4", "Z": "int4"})
+def start_model(start: Start) -> SparseNetModel:
+    """Gaussian weights, as wide as inputs and hidden units ask for; no biases."""
+    plan, rate = start.plan, start.learning_rate
+    n_features, n_hidden = plan.n_features, plan.n_hidden
+    draw = np.random.default_rng(start.seed)
+    varied = max(1, int((start.x.max(axis=0) > start.x.min(axis=0)).sum()))
+    W = draw.normal(size=(n_hidden, n_features)) / math.sqrt(2 * varied)
+    Z = draw.normal(size=(plan.n_outputs, n_hidden)) / math.sqrt(n_hidden)
+    formats = plan.formats
     parts = {
-        "W": Part(W, lr, GRID_W[f["W"]], wide=False, by_feature=True),
-        "b": Part(np.zeros(h, np.float32), lr),
-        "Z": Part((draw.normal(size=(n_classes, h)) / math.sqrt(h)).astype(np.float32), lr, GRID_W[f["Z"]]),
-        "c": Part(np.zeros(n_classes, np.float32), lr),
-        "log_unit": Part(np.zeros((), np.float32), .02),
+        "W": Part(
+            W.astype(np.float32), rate, GRIDS[formats["projection"]], wide=False, by_feature=True,
+            decay=start.weight_decay,
+        ),
+        "b": Part(np.zeros(n_hidden, np.float32), rate),
+        "Z": Part(Z.astype(np.float32), rate, GRIDS[formats["outputs"]]),
+        "c": Part(start_outputs(start.rows, plan.n_outputs), rate),
+        "log_unit": Part(np.zeros((), np.float32), RATE_OF_STEPS),
     }
-    return parts, f, Scale(feed.mean, spread)
+    projection = replace(start.projection, zero=0, largest_bias=plan.largest_bias)
+    return SparseNetModel(parts, plan, projection, start.room)
