@@ -322,3 +322,49 @@ def test_what_a_sparse_float32_cannot_hold(monkeypatch):
     X = sparse.csr_matrix(([1.5, 1e300], ([0, 2], [0, 5])), shape=(3, 9))
     with pytest.raises(DataError, match=r"row 2, column 5 of X holds 1e\+300"):
         rows_of(X, [0, 1, 1], keep_sparse=True, sample_weight=[1, 0, 1])
+
+
+# More rows of what was seen before.
+
+
+def test_some_of_the_classes():
+    estimator = BaseEstimator()
+    rows = training_rows(estimator, [[0, 1], [300, 1]], ["b", "b"], classes=["c", "a", "b"])
+    assert (rows.y.tolist(), rows.classes.tolist(), rows.X.dtype) == ([1, 1], ["a", "b", "c"], np.int16)
+    rows = training_rows(estimator, [[0, 1]], ["c"], classes=rows.classes, class_weight={"c": 3})
+    assert (rows.y.tolist(), rows.weight.tolist()) == ([2], [3.0])
+    with pytest.raises(ValueError, match="X has 1 features, but BaseEstimator is expecting 2"):
+        training_rows(estimator, [[0]], ["c"], classes=rows.classes)
+    assert training_rows(estimator, [[0], [1]], ["c", "d"]).X.shape == (2, 1)  # fit begins anew
+
+
+def test_labels_of_which_few_are_on():
+    estimator = BaseEstimator()
+    rows = training_rows(estimator, [[0, 1]], [[0, 0, 0]], multilabel=True, classes=range(3))
+    assert (rows.task, rows.y.tolist(), rows.classes.tolist()) == ("multilabel", [[0, 0, 0]], [0, 1, 2])
+    with pytest.raises(DataError, match="y is an indicator of 2 labels, but there are 3 classes"):
+        training_rows(estimator, [[0, 1]], [[0, 1]], multilabel=True, classes=range(3))
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"classes": ["a", "b"]}, "y holds 'c', which is not among the classes"),
+        ({"classes": ["c"]}, "classes names 1: a classifier needs at least two"),
+        ({"classes": ["a", "c"], "class_weight": "balanced"}, "counts all rows, which partial_fit never sees"),
+    ],
+)
+def test_classes_that_do_not_do(options, message):
+    with pytest.raises(ValueError, match=message):
+        rows_of([[0], [1]], ["c", "c"], **options)
+
+
+def test_more_values():
+    estimator = BaseEstimator()
+    rows = regression_rows(estimator, [[0, 1]], [[1, 2]])
+    assert regression_rows(estimator, [[5, 1]], [[3, 2]], n_outputs=rows.n_outputs).y.tolist() == [[3, 2]]
+    with pytest.raises(DataError, match="y has 1 column, but the rows before had 2"):
+        regression_rows(estimator, [[5, 1]], [3], n_outputs=2)
+    with pytest.raises(ValueError, match="X has 1 features"):
+        regression_rows(estimator, [[5]], [[3, 2]], n_outputs=2)
+    assert regression_rows(estimator, [[5]], [3]).n_outputs == 1
