@@ -9,7 +9,7 @@ import scipy.sparse
 from sklearn.datasets import load_diabetes, load_digits, load_iris
 from sklearn.model_selection import train_test_split
 
-from smidgen.data import list_datasets, load_dataset
+from smidgen.data import list_datasets, load_dataset, read_table
 from smidgen.errors import DataError
 
 
@@ -103,6 +103,52 @@ def test_the_official_split_is_kept_and_filled(folder):
     assert split.X_train.tolist() == [[1, 6.5], [2, 5.5], [9, 7.5]]
     assert split.X_test.tolist() == [[1, 6.5]]
     assert (split.y_train.tolist(), split.y_test.tolist()) == (["a", "b", "a"], ["b"])
+
+
+LABELS = np.array([[1, 0, 1], [0, 0, 0], [0, 1, 1], [1, 1, 1]], dtype=np.uint8)
+
+
+def csr(key: str, matrix: np.ndarray) -> dict[str, np.ndarray]:
+    """The keys under which the layout keeps a sparse matrix."""
+    m = scipy.sparse.csr_array(matrix)
+    return {f"{key}_{part}": getattr(m, part) for part in ("indptr", "indices", "data", "shape")}
+
+
+def test_labels_come_as_a_sparse_indicator(folder):
+    parts = {"X_train": LABELS * 3, "y_train": LABELS, "X_test": LABELS[:1], "y_test": LABELS[2:3]}
+    np.savez(folder / "mine.npz", **{k: v for name, matrix in parts.items() for k, v in csr(name, matrix).items()})
+    split = load_dataset("mine")
+    for name, matrix in parts.items():
+        found = getattr(split, name)
+        assert isinstance(found, scipy.sparse.csr_array)
+        assert found.dtype == np.uint8
+        np.testing.assert_array_equal(found.toarray(), matrix)
+
+
+def test_labels_are_split_by_the_rule(folder):
+    numbers = np.arange(4)[:, None]
+    np.savez(folder / "mine.npz", X=numbers, **csr("y", LABELS))
+    np.savez(folder / "dense.npz", X=numbers, y=LABELS)
+    for name in ("mine", "dense"):
+        split = load_dataset(name)
+        assert (split.X_train.shape, split.X_test.shape) == ((3, 1), (1, 1))
+        for X, y in ((split.X_train, split.y_train), (split.X_test, split.y_test)):
+            np.testing.assert_array_equal(y.toarray() if scipy.sparse.issparse(y) else y, LABELS[X[:, 0]])
+
+
+@pytest.mark.skipif("SMIDGEN_DATA" not in os.environ, reason="SMIDGEN_DATA is not set")
+def test_delicious_is_what_its_paper_says():
+    """Table 3 of the ProtoNN paper: 12,920 and 3,185 rows, 500 features, 983 labels, 19 a row."""
+    split = load_dataset("delicious")
+    table = read_table(Path(os.environ["SMIDGEN_DATA"]) / "delicious.npz", part="test")
+    assert (split.X_train.shape, split.y_train.shape) == ((12_920, 500), (12_920, 983))
+    assert (split.X_test.shape, split.y_test.shape) == ((3_185, 500), (3_185, 983))
+    for y in (split.y_train, split.y_test, table.y):
+        assert scipy.sparse.issparse(y)
+        assert set(y.data.tolist()) == {1}
+    assert round(split.y_train.nnz / 12_920, 2) == 19.05
+    assert (table.y != split.y_test).nnz == 0
+    np.testing.assert_array_equal(table.X.toarray(), split.X_test.toarray())
 
 
 def test_a_path_of_an_npz_file(tmp_path):

@@ -159,6 +159,14 @@ def changed(**arrays: np.ndarray) -> dict[str, np.ndarray]:
             {"X_train": X, "X_test": X, "y_train": Y, "y_test": Y.astype(str)},
             "FILE: y_train and y_test must have the same form",
         ),
+        (
+            {"X_train": X, "X_test": X, "y_train": X} | csr("y_test", X),
+            "FILE: y_train and y_test must have the same form",
+        ),
+        (
+            {"X": X} | csr("y", np.array([[1.0, 0], [0, np.nan]])),
+            "FILE, row 2, y: the target is not finite; correct it or remove the row",
+        ),
         ({"X_indptr": Y}, "FILE: X_indices is missing beside X_indptr"),
         (changed(X_indptr=np.array([0, 2, 99])), "FILE: X_indptr, _indices, _data and _shape make no CSR matrix ("),
         (changed(X_indptr=np.array([0, 4, 2])), "FILE: X_indptr, _indices, _data and _shape make no CSR matrix ("),

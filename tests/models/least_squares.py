@@ -7,7 +7,6 @@ from typing import Any, Self
 
 import numpy as np
 from sklearn.base import BaseEstimator
-from sklearn.utils.validation import check_is_fitted
 
 from smidgen.core.threads import one_thread
 from smidgen.errors import BudgetError
@@ -48,7 +47,6 @@ class LeastSquaresClassifier(_Parameters, ProgramClassifier):
         return self
 
     def predict_proba(self, X: Any) -> np.ndarray:
-        check_is_fitted(self)
         return self._probabilities(X, temperature=2.0)
 
 

@@ -1,24 +1,20 @@
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 from scipy import sparse
 from sklearn.base import BaseEstimator
 
-from smidgen.errors import DataError
-from smidgen.models.plumbing import feature_names, seed_of, training_rows
-from smidgen.models.rows import TrainingRows, merge_repeated, set_aside
+from smidgen.errors import DataError, UsageError
+from smidgen.models import plumbing
+from smidgen.models.plumbing import feature_names, regression_rows, seed_of, training_rows
 
 
 def rows_of(X, y, **options):
     return training_rows(BaseEstimator(), X, y, **options)
 
 
-def made_up(y, seed=0):
-    y = np.asarray(y)
-    X = np.arange(len(y), dtype=np.float32)[:, None]
-    return TrainingRows(X, y, np.ones(len(y)), np.unique(y))
+def values_of(X, y, **options):
+    return regression_rows(BaseEstimator(), X, y, **options)
 
 
 @pytest.mark.parametrize(
@@ -117,36 +113,6 @@ def test_seeds():
     assert seed_of(source) != seed_of(source)
 
 
-def test_merging_makes_weights_repetition():
-    rng = np.random.default_rng(0)
-    X, y = rng.integers(-1, 2, (80, 2)), rng.integers(0, 2, 80)
-    weight = rng.integers(0, 4, 80)
-    merged = merge_repeated(rows_of(X, y, sample_weight=weight))
-    repeated = rng.permutation(np.repeat(np.arange(80), weight))
-    again = merge_repeated(rows_of(X[repeated].astype(float), y[repeated]))
-    for name in ("X", "y", "weight"):
-        assert getattr(merged, name).tobytes() == getattr(again, name).tobytes()
-    keys = list(zip(map(tuple, merged.X.tolist()), merged.y.tolist(), strict=True))
-    assert len(set(keys)) == len(keys) == len({(*x, c) for x, c, w in zip(X.tolist(), y, weight, strict=True) if w})
-    assert merged.weight.sum() == weight.sum()
-
-
-@settings(max_examples=50, deadline=None)
-@given(sizes=st.lists(st.integers(1, 30), min_size=2, max_size=5), seed=st.integers(0, 9))
-def test_hold_out(sizes, seed):
-    rows = made_up(np.repeat(np.arange(len(sizes)), sizes))
-    learn, held = set_aside(rows, seed)
-    again, _ = set_aside(rows, seed)
-    np.testing.assert_array_equal(learn.X, again.X)
-    assert set(learn.y) == set(range(len(sizes)))
-    if max(sizes) < 4:
-        assert held is learn is rows
-        return
-    assert not set(learn.X.ravel()) & set(held.X.ravel())
-    assert len(learn.y) + len(held.y) == sum(sizes)
-    assert np.bincount(held.y, minlength=len(sizes)).tolist() == [size // 4 for size in sizes]
-
-
 def test_what_a_mask_hides_is_not_learned_from():
     X = np.ma.array([[0, 1], [2, 3]], mask=[[0, 0], [1, 0]])
     with pytest.raises(DataError, match="X is a masked array with masked entries"):
@@ -171,3 +137,234 @@ def test_what_no_memory_and_no_program_holds():
     long = sparse.csr_matrix((2**14 + 1, 2**14))
     with pytest.raises(DataError, match="X is sparse, with 16,385 x 16,384 numbers when made dense"):
         rows_of(long, np.arange(2**14 + 1) % 2)
+
+
+# Labels.
+
+INDICATOR = np.array([[0, 1, 1], [0, 0, 0], [1, 0, 1]])
+
+
+@pytest.mark.parametrize(
+    "form",
+    [
+        np.ndarray.tolist,
+        list,
+        lambda y: y.astype(bool),
+        lambda y: y.astype(float),
+        lambda y: pd.DataFrame(y, columns=["a", "b", "c"]),
+        sparse.csr_matrix,
+        sparse.coo_array,
+        lambda y: sparse.csc_array(y.astype(bool)),
+    ],
+)
+def test_an_indicator_in_any_form(form):
+    rows = rows_of([[5], [6], [7]], form(INDICATOR), multilabel=True, sample_weight=[1, 0, 2])
+    assert rows.task == "multilabel"
+    assert rows.y.dtype == np.uint8
+    assert rows.y.tolist() == [[0, 1, 1], [1, 0, 1]]
+    assert rows.classes.tolist() == [0, 1, 2]
+    assert rows.n_outputs == 3
+    assert (rows.X.tolist(), rows.weight.tolist()) == ([[5], [7]], [1.0, 2.0])
+
+
+@pytest.mark.parametrize("y", [["b", "a", "b"], [["b"], ["a"], ["b"]], pd.Series(["b", "a", "b"])])
+@pytest.mark.filterwarnings("ignore:A column-vector y")
+def test_classes_stay_classes_where_labels_are_taken_too(y):
+    rows = rows_of([[0], [1], [2]], y, multilabel=True)
+    assert rows.task == "classification"
+    assert (rows.y.tolist(), rows.classes.tolist(), rows.n_outputs) == ([1, 0, 1], ["a", "b"], 2)
+
+
+def test_a_sparse_column_is_one_of_classes():
+    with pytest.warns(UserWarning, match="column-vector y"):
+        rows = rows_of([[0], [1], [2]], sparse.csr_matrix([[1], [0], [1]]), multilabel=True)
+    assert (rows.task, rows.y.tolist(), rows.classes.tolist()) == ("classification", [1, 0, 1], [0, 1])
+
+
+@pytest.mark.parametrize(
+    ("y", "message"),
+    [
+        ([[0, 1], [2, 0]], "y has 2 columns, so it must be an indicator of labels, but row 1, column 0 of y holds 2"),
+        ([[0, 1], [-1, 0]], "row 1, column 0 of y holds -1"),
+        ([[0, 1], [0.5, 0]], "row 1, column 0 of y holds 0.5"),
+        ([["a", "b"], ["b", "a"]], "row 0, column 0 of y holds a"),
+        (sparse.csr_matrix(([1, 1, 1], ([0, 1, 1], [0, 1, 1])), shape=(2, 2)), "row 1, column 1 of y holds 2"),
+        ([[0, 0], [0, 0]], "without a single label on"),
+        (sparse.csr_matrix((2, 70_000)), "y has 70,000 labels: a Program gives 65,535 at most"),
+        ([[0, 1], [np.nan, 0]], "NaN"),
+    ],
+)
+def test_what_is_no_indicator(y, message):
+    with pytest.raises(ValueError, match=message):
+        rows_of([[0], [1]], y, multilabel=True)
+
+
+def test_only_rows_that_count_must_hold_an_indicator():
+    assert rows_of([[0], [1]], [[0, 1], [9, 0]], multilabel=True, sample_weight=[1, 0]).y.tolist() == [[0, 1]]
+    with pytest.raises(DataError, match="row 1, column 0 of y holds 9"):
+        rows_of([[0], [1]], [[0, 1], [9, 0]], multilabel=True, sample_weight=[0, 1])
+
+
+def test_labels_that_no_memory_holds():
+    y = sparse.csr_matrix((2**14 + 1, 2**14))
+    with pytest.raises(DataError, match=r"y is sparse, with 16,385 x 16,384 numbers when made dense.*among the labels"):
+        rows_of(np.zeros((2**14 + 1, 1)), y, multilabel=True)
+
+
+def test_an_indicator_is_refused_where_only_classes_are_taken():
+    with pytest.raises(ValueError, match="y should be a 1d array"):
+        rows_of([[0], [1], [2]], INDICATOR)
+
+
+def test_labels_have_no_class_weights():
+    with pytest.raises(UsageError, match="class_weight weighs classes, and y is an indicator"):
+        rows_of([[0], [1], [2]], INDICATOR, multilabel=True, class_weight="balanced")
+
+
+# Values.
+
+
+@pytest.mark.parametrize(
+    ("y", "values", "is_1d"),
+    [
+        ([1, 2, 3], [[1], [2], [3]], True),
+        ([True, False, True], [[1], [0], [1]], True),
+        (np.array([0.5, 2, "3"], object), [[0.5], [2], [3]], True),
+        (pd.Series([1.5, 2, 3]), [[1.5], [2], [3]], True),
+        ([[1], [2], [3]], [[1], [2], [3]], False),
+        (pd.DataFrame({"a": [1, 2, 3], "b": [0.5, 0, 0]}), [[1, 0.5], [2, 0], [3, 0]], False),
+        (np.array([3e38, -3e38, 0]), [[3e38], [-3e38], [0]], True),
+    ],
+)
+def test_values_become_columns_of_float64(y, values, is_1d):
+    rows = values_of([[5], [6], [7]], y)
+    assert (rows.task, rows.classes, rows.y_is_1d, rows.n_outputs) == ("regression", None, is_1d, len(values[0]))
+    assert rows.y.dtype == np.float64
+    assert rows.y.tolist() == values
+    assert values_of([[5], [6], [7]], y, sample_weight=[0, 2, 1]).y.tolist() == values[1:]
+
+
+@pytest.mark.parametrize(
+    ("y", "message"),
+    [
+        ([1, np.nan], "row 1 of y is NaN, a missing value: fill it in"),
+        ([[1, 2], [3, np.inf]], "row 1, column 1 of y is inf: correct it"),
+        ([None, 1], "row 0 of y is NaN"),
+        ([1, -1e300], r"row 1 of y holds -1e\+300, more than a float32 can hold"),
+        ([1, 3.5e38], r"row 1 of y holds 3.5e\+38, more than a float32"),
+        (["1", "2"], "y holds words: a regressor predicts numbers"),
+        (np.array([1, "two"], object), "y holds words"),
+        (np.array(["2020-01-01"] * 2, "datetime64[D]"), r"y holds datetime64\[D\]"),
+        (np.array([1, 2j]), "Complex data not supported"),
+        (np.ma.array([1, 2], mask=[0, 1]), "y is a masked array"),
+        (sparse.csr_matrix([[1], [2]]), "y is a sparse matrix"),
+        ([[[1]], [[2]]], "dim 3"),
+        ([1, 2, 3], "inconsistent numbers of samples"),
+    ],
+)
+def test_what_are_no_values(y, message):
+    with pytest.raises(ValueError, match=message):
+        values_of([[0], [1]], y)
+
+
+def test_values_without_any_weight():
+    with pytest.raises(ValueError, match="zero"):
+        values_of([[0], [1]], [0, 1], sample_weight=[0, 0])
+
+
+# Rows that stay as they are.
+
+
+def test_nothing_is_copied_in_vain():
+    X = np.arange(6, dtype=np.uint8).reshape(3, 2)
+    assert np.shares_memory(rows_of(X, [0, 1, 1]).X, X)
+    assert not np.shares_memory(rows_of(X, [0, 1, 1], sample_weight=[1, 0, 2]).X, X)
+
+
+def large_and_empty(values=(7, 300, -2), n_rows=8600, n_columns=4000):
+    rng = np.random.default_rng(0)
+    places = rng.integers(0, n_rows, 5000), rng.integers(0, n_columns, 5000)
+    return sparse.coo_matrix((rng.choice(np.array(values, float), 5000), places), (n_rows, n_columns)).tocsr()
+
+
+def test_sparse_rows_stay_sparse_where_that_is_asked_for_and_worth_it():
+    X = large_and_empty()
+    y = np.arange(8600) // 2 % 2
+    rows = rows_of(X, y, keep_sparse=True, sample_weight=np.arange(8600) % 2)
+    assert isinstance(rows.X, sparse.csr_array)
+    assert rows.X.dtype == np.int16
+    assert abs(rows.X - X[1::2]).nnz == 0
+    assert values_of(X, y, keep_sparse=True).X.nnz == X.nnz
+    assert values_of(large_and_empty((0.5, 1.0)), y, keep_sparse=True).X.dtype == np.float32
+    assert isinstance(rows_of(X[:100], y[:100], keep_sparse=True).X, np.ndarray)  # too small
+    assert isinstance(rows_of(X[:, :10], y).X, np.ndarray)  # not asked for
+
+
+def test_rows_full_of_numbers_are_made_dense(monkeypatch):
+    monkeypatch.setattr(plumbing, "DENSE_ANYWAY", 0)
+    X = np.eye(4) + np.eye(4)[::-1]  # half of it
+    assert isinstance(rows_of(sparse.csr_matrix(X), [0, 1, 0, 1], keep_sparse=True).X, np.ndarray)
+    assert sparse.issparse(rows_of(sparse.csr_matrix(np.eye(6)), [0, 1] * 3, keep_sparse=True).X)
+
+
+def test_what_stands_twice_adds_up_and_the_callers_matrix_stays(monkeypatch):
+    X = sparse.csr_matrix(([200.0, 100, 1], [5, 5, 0], [0, 2, 3]), shape=(2, 9))
+    for floor in (0, 100):
+        monkeypatch.setattr(plumbing, "DENSE_ANYWAY", floor)
+        sensed = rows_of(X, [0, 1], keep_sparse=True).X
+        assert sparse.issparse(sensed) == (floor == 0)
+        assert (sensed.dtype, sensed[0, 5]) == (np.int16, 300)
+    assert X.data.tolist() == [200, 100, 1]
+
+
+def test_what_a_sparse_float32_cannot_hold(monkeypatch):
+    monkeypatch.setattr(plumbing, "DENSE_ANYWAY", 0)
+    X = sparse.csr_matrix(([1.5, 1e300], ([0, 2], [0, 5])), shape=(3, 9))
+    with pytest.raises(DataError, match=r"row 2, column 5 of X holds 1e\+300"):
+        rows_of(X, [0, 1, 1], keep_sparse=True, sample_weight=[1, 0, 1])
+
+
+# More rows of what was seen before.
+
+
+def test_some_of_the_classes():
+    estimator = BaseEstimator()
+    rows = training_rows(estimator, [[0, 1], [300, 1]], ["b", "b"], classes=["c", "a", "b"])
+    assert (rows.y.tolist(), rows.classes.tolist(), rows.X.dtype) == ([1, 1], ["a", "b", "c"], np.int16)
+    rows = training_rows(estimator, [[0, 1]], ["c"], classes=rows.classes, class_weight={"c": 3})
+    assert (rows.y.tolist(), rows.weight.tolist()) == ([2], [3.0])
+    with pytest.raises(ValueError, match="X has 1 features, but BaseEstimator is expecting 2"):
+        training_rows(estimator, [[0]], ["c"], classes=rows.classes)
+    assert training_rows(estimator, [[0], [1]], ["c", "d"]).X.shape == (2, 1)  # fit begins anew
+
+
+def test_labels_of_which_few_are_on():
+    estimator = BaseEstimator()
+    rows = training_rows(estimator, [[0, 1]], [[0, 0, 0]], multilabel=True, classes=range(3))
+    assert (rows.task, rows.y.tolist(), rows.classes.tolist()) == ("multilabel", [[0, 0, 0]], [0, 1, 2])
+    with pytest.raises(DataError, match="y is an indicator of 2 labels, but there are 3 classes"):
+        training_rows(estimator, [[0, 1]], [[0, 1]], multilabel=True, classes=range(3))
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"classes": ["a", "b"]}, "y holds 'c', which is not among the classes"),
+        ({"classes": ["c"]}, "classes names 1: a classifier needs at least two"),
+        ({"classes": ["a", "c"], "class_weight": "balanced"}, "counts all rows, which partial_fit never sees"),
+    ],
+)
+def test_classes_that_do_not_do(options, message):
+    with pytest.raises(ValueError, match=message):
+        rows_of([[0], [1]], ["c", "c"], **options)
+
+
+def test_more_values():
+    estimator = BaseEstimator()
+    rows = regression_rows(estimator, [[0, 1]], [[1, 2]])
+    assert regression_rows(estimator, [[5, 1]], [[3, 2]], n_outputs=rows.n_outputs).y.tolist() == [[3, 2]]
+    with pytest.raises(DataError, match="y has 1 column, but the rows before had 2"):
+        regression_rows(estimator, [[5, 1]], [3], n_outputs=2)
+    with pytest.raises(ValueError, match="X has 1 features"):
+        regression_rows(estimator, [[5]], [[3, 2]], n_outputs=2)
+    assert regression_rows(estimator, [[5]], [3]).n_outputs == 1

@@ -2,6 +2,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from scipy import sparse
 
 from smidgen.errors import UsageError
 from smidgen.models.scaling import (
@@ -223,3 +224,32 @@ def test_best_candidate():
     assert best_candidate(["a", "b", "c"], accuracy.get, n_rows=10_000) == "c"
     assert best_candidate(["a", "b"], {"a": 1.0, "b": 1.0}.get, n_rows=9) == "a"
     assert best_candidate([Input("uint8", 1)], None, n_rows=1).raw == "uint8"  # one alone is not tried
+
+
+@settings(max_examples=30, deadline=None)
+@given(seed=st.integers(0, 999), whole=st.booleans(), share=st.sampled_from([0.0, 0.1, 0.7, 1.0]))
+def test_sparse_rows_are_scaled_as_dense_ones(seed, whole, share):
+    rng = np.random.default_rng(seed)
+    X = rng.integers(-300, 300, (40, 5)) * rng.choice([0, 1, 1, 50], 5) * (rng.random((40, 5)) < share)
+    X = X.astype(np.int16) if whole else (X * 0.37).astype(np.float32)
+    weight = rng.integers(1, 4, 40).astype(float)
+    of_zeros = sparse.csr_array(X)
+    assert raw_type(of_zeros) == raw_type(X)
+    for tail in (0.0, 0.05, 0.3):
+        ours, theirs = feature_ranges(of_zeros, weight, tail), feature_ranges(X, weight, tail)
+        for name in ("least", "low", "high", "largest"):
+            np.testing.assert_array_equal(getattr(ours, name), getattr(theirs, name))
+    for choose in (candidate_inputs, candidate_float_inputs):
+        for ours, theirs in zip(choose(of_zeros, weight), choose(X, weight), strict=True):
+            np.testing.assert_allclose(ours.run(X), theirs.run(X), rtol=1e-6)
+
+
+def test_a_table_is_looked_at_in_blocks(monkeypatch):
+    monkeypatch.setattr("smidgen.models.scaling.BLOCK_VALUES", 7)
+    X = np.arange(60.0).reshape(20, 3)
+    assert raw_type(X) == "uint8"
+    for row in (0, 1, 2, 19):
+        X[row, 2] += 0.5
+        assert raw_type(X) == "float32"
+        X[row, 2] -= 0.5
+    assert raw_type(np.zeros((1, 100))) == "uint8"

@@ -60,10 +60,14 @@ def float32_features(X: Any, missing: Missing, path: Path) -> Any:
         return as_float32(X, missing, lambda row, column: f"{path}, row {row + 1}, column {column + 1}")
 
     def place(_: int, k: int) -> str:
-        row = int(np.searchsorted(X.indptr, k, side="right"))  # counted from 1
-        return f"{path}, row {row}, column {X.indices[k] + 1}"
+        return f"{path}, row {_row_of_entry(X, k)}, column {X.indices[k] + 1}"
 
     return type(X)((as_float32(X.data[None], missing, place)[0], X.indices, X.indptr), shape=X.shape)
+
+
+def _row_of_entry(matrix: Any, k: int) -> int:
+    """The row, counted from 1, of the k-th number that a CSR matrix stores."""
+    return int(np.searchsorted(matrix.indptr, k, side="right"))
 
 
 def read_parts(data: bytes, path: Path) -> dict[str, tuple[Any, Any]]:
@@ -98,11 +102,13 @@ def _refuse_unlike(parts: Mapping[str, tuple[Any, Any]], path: Path) -> None:
         raise DataError(f"{path}: X_train and X_test must have the same columns and both be dense or both CSR")
     if (y_train is None) != (y_test is None):
         raise DataError(f"{path}: y_train and y_test must both be there, or neither")
-    if y_train is not None and (y_train.shape[1:], y_train.dtype.kind == "U") != (
-        y_test.shape[1:],
-        y_test.dtype.kind == "U",
-    ):
+    if y_train is not None and _form(y_train) != _form(y_test):
         raise DataError(f"{path}: y_train and y_test must have the same form")
+
+
+def _form(y: Any) -> tuple[Any, ...]:
+    """What both parts of a target have in common: columns, words or numbers, dense or CSR."""
+    return y.shape[1:], y.dtype.kind == "U", isinstance(y, np.ndarray)
 
 
 def _part(arrays: Mapping[str, np.ndarray], suffix: str, path: Path) -> tuple[Any, Any]:
@@ -122,7 +128,12 @@ def _part(arrays: Mapping[str, np.ndarray], suffix: str, path: Path) -> tuple[An
         )
     if y.dtype.kind not in "biufU":
         raise DataError(f"{path}: y{suffix} must hold numbers or words, not {y.dtype}")
-    return X, check_target(y, path, f"y{suffix}") if isinstance(y, np.ndarray) else y
+    if isinstance(y, np.ndarray):
+        return X, check_target(y, path, f"y{suffix}")
+    if y.dtype.kind == "f" and not np.isfinite(y.data).all():
+        row = _row_of_entry(y, int(np.argmin(np.isfinite(y.data))))
+        raise DataError(f"{path}, row {row}, y{suffix}: the target is not finite; correct it or remove the row")
+    return X, y
 
 
 def _matrix(arrays: Mapping[str, np.ndarray], key: str, path: Path) -> Any:

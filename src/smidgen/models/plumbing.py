@@ -17,6 +17,7 @@ from smidgen.errors import DataError, UsageError
 from smidgen.models.rows import TrainingRows
 from smidgen.models.scaling import raw_type
 from smidgen.models.sklearn_private import check_sample_weight
+from smidgen.program.checks import counted
 from smidgen.program.signal import MAX_DIMENSION
 from smidgen.program.storage import LARGEST_DENSE
 
@@ -36,6 +37,7 @@ def training_rows(
     *,
     multilabel: bool = False,
     keep_sparse: bool = False,
+    classes: Any = None,
 ) -> TrainingRows:
     """Check what a classifier's `fit` was given and return the rows that count.
 
@@ -55,25 +57,34 @@ def training_rows(
     keep_sparse : bool
         Whether the estimator takes a CSR matrix, whose rows `dense_batch` gives: where X is sparse, large (more than
         `DENSE_ANYWAY` numbers) and smaller so than dense. Otherwise a sparse X is made dense.
+    classes : array-like, optional
+        For `partial_fit`: all classes (of labels 0..L - 1), of which these rows need not show more than one. If the
+        estimator has seen rows before, X must have the same features.
     """
-    X, y = _checked(estimator, X, y, multi_output=multilabel)
+    X, y = _checked(estimator, X, y, multi_output=multilabel, more=classes is not None)
     if multilabel and y.ndim == 2 and y.shape[1] > 1:
         if class_weight is not None:
             raise UsageError("class_weight weighs classes, and y is an indicator of labels: leave it out")
         counts, weight = _counting_rows(X, sample_weight, "some rows")
-        classes, target = np.arange(y.shape[1]), _indicator(y, counts)
+        names, target = np.arange(y.shape[1]), _indicator(y, counts, classes)
     else:
         y = _one_class_a_row(y)
         counts, weight = _counting_rows(X, sample_weight, "some rows, of at least two classes,")
-        classes, target = _encoded(y[counts])
-        weight *= _class_weights(class_weight, classes, target, weight)[target]
-    return TrainingRows(
-        _as_sensed(X, counts, estimator, keep_sparse), target, weight, classes, y_is_1d=target.ndim == 1
-    )
+        names, target = _encoded(y[counts]) if classes is None else _encoded_among(classes, y[counts])
+        if classes is not None and class_weight == "balanced":
+            raise UsageError('class_weight="balanced" counts all rows, which partial_fit never sees: give a dict')
+        weight *= _class_weights(class_weight, names, target, weight)[target]
+    return TrainingRows(_as_sensed(X, counts, estimator, keep_sparse), target, weight, names)
 
 
 def regression_rows(
-    estimator: Any, X: Any, y: Any, sample_weight: Any = None, *, keep_sparse: bool = False
+    estimator: Any,
+    X: Any,
+    y: Any,
+    sample_weight: Any = None,
+    *,
+    keep_sparse: bool = False,
+    n_outputs: int | None = None,
 ) -> TrainingRows:
     """Check what a regressor's `fit` was given and return the rows that count.
 
@@ -82,10 +93,14 @@ def regression_rows(
     estimator, X, sample_weight, keep_sparse
         As those of `training_rows`.
     y : array-like of real numbers, shape (n,) or (n, K)
+    n_outputs : int, optional
+        For every `partial_fit` but the first: how many columns y must have; X must have the features it had before.
     """
-    X, y = _checked(estimator, X, _real_numbers(y), multi_output=True)
+    X, y = _checked(estimator, X, _real_numbers(y), multi_output=True, more=n_outputs is not None)
     counts, weight = _counting_rows(X, sample_weight, "some rows")
     values = y[counts].reshape(len(counts), -1)
+    if n_outputs not in (None, values.shape[1]):
+        raise DataError(f"y has {counted(values.shape[1], 'column')}, but the rows before had {n_outputs}")
     X = _as_sensed(X, counts, estimator, keep_sparse)
     return TrainingRows(X, values, weight, None, y_is_1d=y.ndim == 1)
 
@@ -110,9 +125,22 @@ def _encoded(y: NDArray) -> tuple[NDArray, NDArray]:
     return classes, encoded
 
 
-def _indicator(y: Any, counts: NDArray) -> NDArray:
+def _encoded_among(classes: Any, y: NDArray) -> tuple[NDArray, NDArray]:
+    """Return the given classes, sorted, and the index of each row's own."""
+    names = np.unique(column_or_1d(classes))
+    if len(names) < 2:
+        raise DataError(f"classes names {len(names)}: a classifier needs at least two")
+    unknown = y[~np.isin(y, names)]
+    if len(unknown):
+        raise DataError(f"y holds {unknown.tolist()[0]!r}, which is not among the classes: name all of them at first")
+    return names, np.searchsorted(names, y)
+
+
+def _indicator(y: Any, counts: NDArray, classes: Any = None) -> NDArray:
     """Make rows of an indicator dense; refuse what is none."""
     n_labels = y.shape[1]
+    if classes is not None and len(classes) != n_labels:
+        raise DataError(f"y is an indicator of {n_labels:,} labels, but there are {len(classes):,} classes")
     if n_labels > MAX_DIMENSION:
         raise DataError(f"y has {n_labels:,} labels: a Program gives {MAX_DIMENSION:,} at most")
     _refuse_too_large_dense("y", len(counts), n_labels)
@@ -124,7 +152,7 @@ def _indicator(y: Any, counts: NDArray) -> NDArray:
             f"y has {n_labels} columns, so it must be an indicator of labels, but row {counts[row]}, column {label} of "
             f"y holds {indicator[row, label]}: give 1 where a label is on and 0 elsewhere, or one column of classes"
         )
-    if not indicator.any():
+    if classes is None and not indicator.any():
         raise DataError("y is an indicator without a single label on: there is nothing to learn from it")
     return indicator.astype(np.uint8)
 
@@ -182,11 +210,18 @@ def checked_features(estimator: Any, X: Any) -> Any:
     return X
 
 
-def _checked(estimator: Any, X: Any, y: Any, *, multi_output: bool) -> tuple[Any, Any]:
-    """X and y as arrays of as many rows, X finite and no wider than a Program takes."""
+def _checked(estimator: Any, X: Any, y: Any, *, multi_output: bool, more: bool) -> tuple[Any, Any]:
+    """X and y as arrays of as many rows, X finite and no wider than a Program takes; if more, as wide as before."""
     _refuse_masked(X, "X")
     X, y = validate_data(
-        estimator, X, y, accept_sparse="csr", dtype="numeric", ensure_all_finite=False, multi_output=multi_output
+        estimator,
+        X,
+        y,
+        accept_sparse="csr",
+        dtype="numeric",
+        ensure_all_finite=False,
+        multi_output=multi_output,
+        reset=not (more and hasattr(estimator, "n_features_in_")),
     )
     _refuse_not_finite(X, estimator)
     if X.shape[1] > MAX_DIMENSION:
