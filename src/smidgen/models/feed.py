@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from smidgen.core.arrays import Array, Namespace, namespace_of
+from smidgen.core.arrays import Array, namespace_of
 from smidgen.core.random import generator
 from smidgen.program import Input
 
@@ -63,7 +63,7 @@ class Feed:
         """Return the columns that are not constant; the first where all are."""
         xp = namespace_of(self.mean)
         varied = xp.nonzero(self.deviation > 0)[0]
-        return varied if varied.shape[0] else varied_none(xp)
+        return varied if varied.shape[0] else xp.arange(1)
 
     def of_columns(self, columns: Array) -> Self:
         """Return a feed of some of the columns alone."""
@@ -98,10 +98,6 @@ class Feed:
             return x
         start = self.places.randrange(self.noise.shape[0] - x.shape[0] + 1)
         return x + self.noise[start : start + x.shape[0], :]
-
-
-def varied_none(xp: Namespace) -> Array:
-    return xp.arange(1)
 
 
 def feed_of(X: Any, weight: NDArray, scaling: Input, noise: float, batch_size: int, seed: int) -> Feed:

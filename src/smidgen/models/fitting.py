@@ -56,7 +56,7 @@ class Start:
     rows: TrainingRows  # a sample
     x: NDArray[np.float32]  # (k, d) what the Input makes of them
     projection: Projection
-    room: int | None  # bytes for all constants but the Input's
+    budget: int | None  # bytes for all constants
     learning_rate: float
     weight_decay: float
     seed: int
@@ -72,13 +72,15 @@ class Values(NamedTuple):
 class Family(Protocol):
     """What is told apart between ProtoNN and the pruned network."""
 
-    knobs: Mapping[str, Sequence[Any]]  # what a trial may turn, the first value being the rule's own
     default_rate: float
+
+    def knobs(self, sizes: Mapping[str, Any], rows: TrainingRows) -> Mapping[str, Sequence[Any]]:
+        """Return what a trial may turn, given what was fixed by hand; the first value is the rule's own."""
 
     def formats(self, weight_format: Any) -> Mapping[str, str]:
         """Return the format of each matrix."""
 
-    def plan(self, budget: int, n_features: int, rows: TrainingRows, formats: Mapping[str, str], **sizes: Any) -> Any:
+    def plan(self, budget: int, rows: TrainingRows, scaling: Input, formats: Mapping[str, str], **sizes: Any) -> Any:
         """Return the sizes that a budget buys."""
 
     def start(self, start: Start) -> Model:
@@ -142,6 +144,15 @@ def steps_for(total_weight: float) -> int:
     return max(LEAST_STEPS, round(STEPS_AT_CAP * math.sqrt(share)))
 
 
+def named_formats(weight_format: Any, names: Sequence[str]) -> dict[str, str]:
+    """Return the format of each matrix: one for all, or those given by name and int4 for the others."""
+    if isinstance(weight_format, str):
+        return dict.fromkeys(names, "int4" if weight_format == "auto" else weight_format)
+    if unknown := set(weight_format) - set(names):
+        raise UsageError(f"weight_format names {sorted(unknown)[0]!r}: the matrices are {', '.join(names)}")
+    return {name: weight_format.get(name, "int4") for name in names}
+
+
 # The trial.
 
 
@@ -159,10 +170,8 @@ def choose(family: Family, rows: TrainingRows, settings: Settings) -> tuple[Choi
     trial = _Trial(family, learn, held, settings, n_steps)
     choice = trial.best([replace(choice, scaling=scaling) for scaling in inputs])
     choice = trial.best([replace(choice, noise=noise) for noise in noises])
-    for knob, values in family.knobs.items():
-        if settings.sizes.get(knob) is None:
-            options = [replace(choice, knobs={**choice.knobs, knob: value}) for value in values]
-            choice = trial.best(options)
+    for knob, values in family.knobs(settings.sizes, rows).items():
+        choice = trial.best([replace(choice, knobs={**choice.knobs, knob: value}) for value in values])
     budget = settings.budget or DEFAULT_BUDGET
     if settings.weight_format == "auto" and budget >= WIDE_FORMAT_FROM:
         choice = trial.best([choice, replace(choice, formats=family.formats("int8"))])
@@ -271,13 +280,9 @@ def train_choice(
 
 
 def _plan(family: Family, rows: TrainingRows, choice: Choice, settings: Settings) -> Any:
-    room = _room(choice, settings)
-    sizes = {**choice.knobs, **{name: size for name, size in settings.sizes.items() if size is not None}}
-    return family.plan(DEFAULT_BUDGET if room is None else room, choice.scaling.width, rows, choice.formats, **sizes)
-
-
-def _room(choice: Choice, settings: Settings) -> int | None:
-    return None if settings.budget is None else settings.budget - scaling.n_constant_bytes(choice.scaling)
+    budget = DEFAULT_BUDGET if settings.budget is None else settings.budget
+    sizes = {name: size for name, size in settings.sizes.items() if size is not None}
+    return family.plan(budget, rows, choice.scaling, choice.formats, **choice.knobs, **sizes)
 
 
 def _start(
@@ -291,7 +296,7 @@ def _start(
     low, high = byte_range(choice.scaling)
     projection = Projection(feed.mean, spread, low, high, 128, 2**31 - 1)
     rate = default_rate if settings.learning_rate is None else settings.learning_rate
-    return Start(plan, sample, x, projection, _room(choice, settings), rate, settings.weight_decay, settings.seed)
+    return Start(plan, sample, x, projection, settings.budget, rate, settings.weight_decay, settings.seed)
 
 
 def byte_range(scaling: Input) -> tuple[NDArray, NDArray]:
@@ -314,6 +319,11 @@ def training_targets(rows: TrainingRows) -> tuple[NDArray, Values]:
     deviation = np.sqrt(np.average((rows.y - centre) ** 2, axis=0, weights=rows.weight))
     deviation = np.where(deviation > 0, deviation, 1.0)
     return ((rows.y - centre) / deviation).astype(np.float32), Values(centre, deviation)
+
+
+def n_scores(rows: TrainingRows) -> int:
+    """Return how many scores a row has: one tells two classes apart."""
+    return 1 if rows.task == "classification" and rows.n_outputs == 2 else rows.n_outputs
 
 
 def start_outputs(rows: TrainingRows, n_outputs: int) -> NDArray[np.float32]:

@@ -9,7 +9,6 @@ dozen sets (docs/protonn.md, docs/sparsenet.md). May import `budget` beside it a
 import math
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
-from typing import TypeVar
 
 from smidgen.errors import BudgetError
 from smidgen.models.budget import largest_that_fits
@@ -21,6 +20,7 @@ LARGEST_WEIGHT = {"int4": 7, "int8": 127}
 TYPICAL_MEAN = 64  # of a feature's bytes
 OUTPUT_BIAS_BYTES = 4
 LEAST_ENTRIES = 2  # of a row of the projection: an empty row would want an endless bias
+LABELS_A_PROTOTYPE = 4
 DENSE_SHARE = 0.35  # of a budget that the projection may take
 
 
@@ -113,6 +113,8 @@ class ProtoNNPlan:
         The room for W.
     formats : mapping
         Of "projection", "prototypes" and "labels".
+    input_bytes : int
+        What the Input's own constants take.
     output_bias : bool
         Whether the scores have a bias.
     projection_is_fixed : bool
@@ -126,6 +128,7 @@ class ProtoNNPlan:
     n_labels: int
     projection_bytes: int
     formats: Mapping[str, str]
+    input_bytes: int = 0
     output_bias: bool = False
     projection_is_fixed: bool = False
 
@@ -148,9 +151,10 @@ class ProtoNNPlan:
 
     @property
     def bytes_but_projection(self) -> int:
-        """Prototypes, labels, biases and the Gaussian's table, at the most."""
+        """Prototypes, labels, biases, the Gaussian's table and the Input's constants, at the most."""
         return (
-            dense_bytes(self.n_prototypes, self.width, self.formats["prototypes"])
+            self.input_bytes
+            + dense_bytes(self.n_prototypes, self.width, self.formats["prototypes"])
             + self.label_bytes
             + self.width * _bias_bytes(self.largest_bias, self.formats["projection"])
             + OUTPUT_BIAS_BYTES * self.n_outputs * self.output_bias
@@ -180,8 +184,10 @@ def plan_protonn(
     density: float | None = None,
     most_prototypes: int = 65_535,
     least_prototypes: int = 1,
+    input_bytes: int = 0,
     output_bias: bool = False,
     width_factor: float = 1.0,
+    all_labels: bool = False,
     projection_share: float = DENSE_SHARE,
 ) -> ProtoNNPlan:
     """Spend a budget on a ProtoNN; what is given by hand stays as given.
@@ -189,7 +195,7 @@ def plan_protonn(
     Parameters
     ----------
     budget : int
-        Bytes for everything but the Input's constants.
+        Bytes for all constants.
     n_features, n_outputs : int
     formats : mapping
         Of "projection", "prototypes" and "labels".
@@ -198,8 +204,9 @@ def plan_protonn(
         The share of W's entries that stay.
     most_prototypes, least_prototypes : int
         No more than there are rows; no fewer than there are classes.
-    output_bias : bool
-    width_factor, projection_share : float
+    input_bytes, output_bias
+        As a plan has them.
+    width_factor, all_labels, projection_share
         What held-out rows may change about the rule.
 
     Examples
@@ -209,11 +216,13 @@ def plan_protonn(
     >>> plan.width, plan.n_prototypes, plan.n_labels, plan.projection_bytes, plan.n_bytes
     (16, 112, 4, 718, 2048)
     """
-    n_labels = min(n_outputs, 4) if n_labels is None else min(n_outputs, n_labels)
+    if n_labels is None:
+        n_labels = n_outputs if all_labels else LABELS_A_PROTOTYPE
+    n_labels = min(n_labels, n_outputs)
 
     def with_sizes(h: int, m: int, projection_bytes: int) -> ProtoNNPlan:
         return ProtoNNPlan(
-            n_features, n_outputs, h, m, n_labels, projection_bytes, formats, output_bias, density is not None
+            n_features, n_outputs, h, m, n_labels, projection_bytes, formats, input_bytes, output_bias, density is not None
         )
 
     wanted = protonn_width(n_features, n_outputs, width_factor) if width is None else width
@@ -279,6 +288,8 @@ class SparseNetPlan:
         The room for W.
     formats : mapping
         Of "projection" and "outputs".
+    input_bytes : int
+        What the Input's own constants take.
     projection_is_fixed : bool
         Whether the density of W was given by hand: then it is not filled up.
     """
@@ -288,6 +299,7 @@ class SparseNetPlan:
     n_hidden: int
     projection_bytes: int
     formats: Mapping[str, str]
+    input_bytes: int = 0
     projection_is_fixed: bool = False
 
     @property
@@ -297,9 +309,10 @@ class SparseNetPlan:
 
     @property
     def bytes_but_projection(self) -> int:
-        """The second layer and both biases."""
+        """The second layer, both biases and the Input's constants."""
         return (
-            dense_bytes(self.n_outputs, self.n_hidden, self.formats["outputs"])
+            self.input_bytes
+            + dense_bytes(self.n_outputs, self.n_hidden, self.formats["outputs"])
             + self.n_hidden * _bias_bytes(self.largest_bias, self.formats["projection"])
             + OUTPUT_BIAS_BYTES * self.n_outputs
         )
@@ -323,6 +336,7 @@ def plan_sparsenet(
     *,
     n_hidden: int | None = None,
     density: float | None = None,
+    input_bytes: int = 0,
     width_factor: float = 1.0,
 ) -> SparseNetPlan:
     """Spend a budget on a pruned network; what is given by hand stays as given.
@@ -335,12 +349,12 @@ def plan_sparsenet(
     """
 
     def with_sizes(h: int, room: int) -> SparseNetPlan:
-        return SparseNetPlan(n_features, n_outputs, h, room, formats, density is not None)
+        return SparseNetPlan(n_features, n_outputs, h, room, formats, input_bytes, density is not None)
 
     weight_format = formats["projection"]
     scale = BITS[weight_format] / 4
     a_unit = 4 + scale * (n_outputs / 2 + min(n_features / 2, 6 + math.sqrt(n_features)))
-    wanted = max(2, int((budget - OUTPUT_BIAS_BYTES * n_outputs) / a_unit * width_factor)) if n_hidden is None else n_hidden
+    wanted = max(2, int((budget - input_bytes - OUTPUT_BIAS_BYTES * n_outputs) / a_unit * width_factor)) if n_hidden is None else n_hidden
     wanted -= wanted % 2 if n_hidden is None else 0
     for h in _narrower(wanted, fixed=n_hidden is not None):
         rest = budget - with_sizes(h, 0).bytes_but_projection
@@ -351,5 +365,3 @@ def plan_sparsenet(
     smallest = with_sizes(h, min(_projection_rooms(0, h, n_features, weight_format, density, 0)))
     raise BudgetError(f"a network of this kind does not fit into {counted(budget, 'byte')}: it takes {smallest.n_bytes}")
 
-
-Plan = TypeVar("Plan", ProtoNNPlan, SparseNetPlan)

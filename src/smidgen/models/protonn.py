@@ -1,7 +1,7 @@
 """ProtoNN: draft docstring."""
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple, Self
 
@@ -15,12 +15,13 @@ from smidgen.core.rounding import Grid
 from smidgen.core.threshold import keep_largest_per_row
 from smidgen.models.clusters import cluster_centres, share_out
 from smidgen.models.engine import Part, Trained, Weights
-from smidgen.models.fitting import Start, Values, start_outputs, training_targets
-from smidgen.models.plans import LEAST_ENTRIES, ProtoNNPlan, plan_protonn
+from smidgen.models.fitting import Start, Values, n_scores, named_formats, start_outputs, training_targets
+from smidgen.models.plans import LABELS_A_PROTOTYPE, LEAST_ENTRIES, ProtoNNPlan, plan_protonn
 from smidgen.models.projection import Columns, Projected, Projection, Shifts, spread_out, whole_array
 from smidgen.models.rows import TrainingRows
+from smidgen.models.scaling import n_constant_bytes
 from smidgen.models.support import fill_room, shrinking, strongest
-from smidgen.program import Distance, Gaussian, Linear, Matrix, arith
+from smidgen.program import Distance, Gaussian, Input, Linear, Matrix, arith
 
 LEARNING_RATE = 0.045
 START_LABEL = 4.0
@@ -39,26 +40,31 @@ MOST_MEASURED = 4_000  # rows whose distances gamma comes from
 class ProtoNNFamily:
     """What `fitting` asks of ProtoNN."""
 
-    knobs: Mapping[str, Any] = {"width_factor": (1.0, 0.7, 1.4), "n_labels": (None, 1_000_000)}
     default_rate = LEARNING_RATE
 
     def formats(self, weight_format: Any) -> Mapping[str, str]:
-        names = ("projection", "prototypes", "labels")
-        if isinstance(weight_format, str):
-            return dict.fromkeys(names, "int4" if weight_format == "auto" else weight_format)
-        return {name: weight_format.get(name, "int4") for name in names}
+        return named_formats(weight_format, ("projection", "prototypes", "labels"))
 
-    def plan(self, budget: int, n_features: int, rows: TrainingRows, formats: Mapping[str, str], **sizes: Any) -> Any:
-        one_score = rows.task == "classification" and rows.n_outputs == 2
-        n_outputs = 1 if one_score else rows.n_outputs
+    def knobs(self, sizes: Mapping[str, Any], rows: TrainingRows) -> Mapping[str, Sequence[Any]]:
+        knobs: dict[str, Sequence[Any]] = {}
+        if sizes.get("width") is None:
+            knobs["width_factor"] = (1.0, 0.7, 1.4)
+        if sizes.get("n_labels") is None and n_scores(rows) > LABELS_A_PROTOTYPE:
+            knobs["all_labels"] = (False, True)
+        return knobs
+
+    def plan(
+        self, budget: int, rows: TrainingRows, scaling: Input, formats: Mapping[str, str], **sizes: Any
+    ) -> ProtoNNPlan:
         return plan_protonn(
             budget,
-            n_features,
-            n_outputs,
+            scaling.width,
+            n_scores(rows),
             formats,
             most_prototypes=len(rows.y),
             least_prototypes=rows.n_outputs if rows.task == "classification" else 1,
-            output_bias=rows.task != "classification" or one_score,
+            input_bytes=n_constant_bytes(scaling),
+            output_bias=rows.task != "classification" or rows.n_outputs == 2,
             **sizes,
         )
 
@@ -95,7 +101,7 @@ class ProtoNNModel:
     parts: Mapping[str, Part]
     plan: ProtoNNPlan
     projection: Projection
-    room: int | None
+    budget: int | None
     sparse: tuple[str, ...] = ("W", "Z")
 
     def of_columns(self, columns: Array) -> Self:
@@ -148,11 +154,11 @@ class ProtoNNModel:
     def choose_support(self, magnitudes: Mapping[str, Array], progress: float) -> Mapping[str, Array]:
         W, Z = magnitudes["W"], magnitudes["Z"]
         keep_Z, _ = keep_largest_per_row(Z, shrinking(Z.shape[1], self.plan.n_labels, progress))
-        if progress < 1.0 or self.room is None or self.plan.projection_is_fixed:
+        if progress < 1.0 or self.budget is None or self.plan.projection_is_fixed:
             n_entries = shrinking(math.prod(W.shape), self.plan.n_entries, progress)
             return {"W": strongest(W, n_entries, LEAST_ENTRIES), "Z": keep_Z}
         labels = Matrix.pack(np.asarray(keep_Z).T.astype(np.int8), self.plan.formats["labels"])
-        room = self.room - (self.plan.bytes_but_projection - self.plan.label_bytes + labels.n_bytes)
+        room = self.budget - (self.plan.bytes_but_projection - self.plan.label_bytes + labels.n_bytes)
         return {"W": fill_room(W, room, self.plan.formats["projection"]), "Z": keep_Z}
 
     def first_units(self, weights: Weights, x: Array) -> Mapping[str, Array]:
@@ -217,7 +223,7 @@ def start_model(start: Start) -> ProtoNNModel:
     if plan.output_bias:
         parts["c"] = Part(start_outputs(start.rows, plan.n_outputs), START_LABEL * rate)
     projection = replace(start.projection, zero=ZERO, largest_bias=plan.largest_bias)
-    return ProtoNNModel(parts, plan, projection, start.room)
+    return ProtoNNModel(parts, plan, projection, start.budget)
 
 
 def principal_directions(x: NDArray[np.float32], n_directions: int, seed: int) -> NDArray[np.float32]:

@@ -1,7 +1,7 @@
 """SparseNet: draft docstring."""
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple, Self
 
@@ -10,12 +10,13 @@ import numpy as np
 from smidgen.core.arrays import Array, namespace_of
 from smidgen.core.rounding import Grid
 from smidgen.models.engine import RATE_OF_STEPS, Part, Trained, Weights
-from smidgen.models.fitting import Start, Values, start_outputs
+from smidgen.models.fitting import Start, Values, n_scores, named_formats, start_outputs
 from smidgen.models.plans import LEAST_ENTRIES, SparseNetPlan, plan_sparsenet
 from smidgen.models.projection import Columns, Projected, Projection, Shifts, spread_out, whole_array
 from smidgen.models.rows import TrainingRows
+from smidgen.models.scaling import n_constant_bytes
 from smidgen.models.support import fill_room, shrinking, strongest
-from smidgen.program import Linear, Matrix
+from smidgen.program import Input, Linear, Matrix
 
 LEARNING_RATE = 0.0135
 GRIDS = {"int4": Grid(-7, 7), "int8": Grid(-127, 127), "float32": None}
@@ -25,18 +26,19 @@ LARGEST_BYTE = 255
 class SparseNetFamily:
     """What `fitting` asks of the network."""
 
-    knobs: Mapping[str, Any] = {"width_factor": (1.0, 0.7, 1.4)}
     default_rate = LEARNING_RATE
 
     def formats(self, weight_format: Any) -> Mapping[str, str]:
-        names = ("projection", "outputs")
-        if isinstance(weight_format, str):
-            return dict.fromkeys(names, "int4" if weight_format == "auto" else weight_format)
-        return {name: weight_format.get(name, "int4") for name in names}
+        return named_formats(weight_format, ("projection", "outputs"))
 
-    def plan(self, budget: int, n_features: int, rows: TrainingRows, formats: Mapping[str, str], **sizes: Any) -> Any:
-        n_outputs = 1 if rows.task == "classification" and rows.n_outputs == 2 else rows.n_outputs
-        return plan_sparsenet(budget, n_features, n_outputs, formats, **sizes)
+    def knobs(self, sizes: Mapping[str, Any], rows: TrainingRows) -> Mapping[str, Sequence[Any]]:
+        return {} if sizes.get("n_hidden") is not None else {"width_factor": (1.0, 0.7, 1.4)}
+
+    def plan(
+        self, budget: int, rows: TrainingRows, scaling: Input, formats: Mapping[str, str], **sizes: Any
+    ) -> SparseNetPlan:
+        input_bytes = n_constant_bytes(scaling)
+        return plan_sparsenet(budget, scaling.width, n_scores(rows), formats, input_bytes=input_bytes, **sizes)
 
     def start(self, start: Start) -> "SparseNetModel":
         return start_model(start)
@@ -59,7 +61,7 @@ class SparseNetModel:
     parts: Mapping[str, Part]
     plan: SparseNetPlan
     projection: Projection
-    room: int | None
+    budget: int | None
     sparse: tuple[str, ...] = ("W",)
 
     def of_columns(self, columns: Array) -> Self:
@@ -98,9 +100,9 @@ class SparseNetModel:
 
     def choose_support(self, magnitudes: Mapping[str, Array], progress: float) -> Mapping[str, Array]:
         W = magnitudes["W"]
-        if progress < 1.0 or self.room is None or self.plan.projection_is_fixed:
+        if progress < 1.0 or self.budget is None or self.plan.projection_is_fixed:
             return {"W": strongest(W, shrinking(math.prod(W.shape), self.plan.n_entries, progress), LEAST_ENTRIES)}
-        room = self.room - self.plan.bytes_but_projection
+        room = self.budget - self.plan.bytes_but_projection
         return {"W": fill_room(W, room, self.plan.formats["projection"])}
 
     def first_units(self, weights: Weights, x: Array) -> Mapping[str, Array]:
@@ -158,4 +160,4 @@ def start_model(start: Start) -> SparseNetModel:
         "log_unit": Part(np.zeros((), np.float32), RATE_OF_STEPS),
     }
     projection = replace(start.projection, zero=0, largest_bias=plan.largest_bias)
-    return SparseNetModel(parts, plan, projection, start.room)
+    return SparseNetModel(parts, plan, projection, start.budget)

@@ -1,9 +1,6 @@
 """Which weights stay: the strongest, as many as a schedule or the bytes allow. May import core and the byte formula."""
 
-import math
-
 import numpy as np
-from numpy.typing import NDArray
 
 from smidgen.core.arrays import Array, namespace_of
 from smidgen.core.threshold import keep_largest, keep_largest_per_row
@@ -30,25 +27,22 @@ def strongest(magnitudes: Array, n_entries: int, least_a_row: int) -> Array:
 
 def fill_room(magnitudes: Array, n_bytes: int, weight_format: str, least_a_row: int = 2) -> Array:
     """Mark as many of the largest entries as the bytes hold, by the Program's own account."""
-    xp = namespace_of(magnitudes)
     rows, columns = magnitudes.shape
-    order_of = np.empty(rows * columns, np.int64)
-    host = np.asarray(magnitudes)
     of_row = np.asarray(keep_largest_per_row(magnitudes, least_a_row)[0])
-    order = np.argsort(-(host + of_row * (1 + host.max())), axis=None, kind="stable")
-    order_of[order] = np.arange(rows * columns)
-    rank = order_of.reshape(rows, columns)
+    strength = np.asarray(magnitudes)
+    order = np.argsort(-(strength + of_row * (1 + strength.max())), axis=None, kind="stable")
+    rank = np.empty(rows * columns, np.int64)
+    rank[order] = np.arange(rows * columns)
+    rank = rank.reshape(rows, columns)
 
-    def fits(n_entries: int) -> bool:
-        return Matrix.pack((rank < n_entries).astype(np.int8), weight_format).n_bytes <= n_bytes
+    def n_bytes_of(n_entries: int) -> int:
+        return Matrix.pack((rank < n_entries).astype(np.int8), weight_format).n_bytes
 
-    fewest, too_many = rows * min(least_a_row, columns), rows * columns + 1
-    if fits(rows * columns):
-        fewest = rows * columns
-    while too_many - fewest > 1 and fewest < rows * columns:
-        middle = (fewest + too_many) // 2
-        if fits(middle):
-            fewest = middle
-        else:
-            too_many = middle
-    return xp.asarray(rank < fewest)
+    least, most = rows * min(least_a_row, columns), rows * columns
+    if n_bytes_of(most) <= n_bytes:
+        return namespace_of(magnitudes).asarray(rank < most)
+    fits, too_many = least, most
+    while too_many - fits > 1:
+        middle = (fits + too_many) // 2
+        fits, too_many = (middle, too_many) if n_bytes_of(middle) <= n_bytes else (fits, middle)
+    return namespace_of(magnitudes).asarray(rank < fits)
