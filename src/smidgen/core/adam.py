@@ -46,6 +46,14 @@ class Adam:
         root = xp.sqrt(self.mean_square) / (1 - second**self.n_updates) ** 0.5
         theta -= self.rates * (correction * self.mean) / (root + EPSILON)
 
+    def copy(self) -> "Adam":
+        """Return a copy that shares no array."""
+        xp = namespace_of(self.rates)
+        other = Adam(xp.asarray(self.rates, copy=True))
+        other.mean, other.mean_square = (xp.asarray(part, copy=True) for part in (self.mean, self.mean_square))
+        other.n_updates = self.n_updates
+        return other
+
     def restrict(self, index: Array) -> None:
         """Forget all parameters but some."""
         xp = namespace_of(self.rates)

@@ -1,117 +1,84 @@
 """The training engine: mini-batches, Adam, a schedule, hard thresholding, and the phases that end in whole numbers.
 
-A model brings its parts (arrays with a learning rate, a grid and a rule for which entries stay), its forward pass and
-its backward pass; the engine brings everything else, so a network and a ProtoNN are trained alike. With f the share of
-the steps done:
+A model brings its parts, its forward pass and its backward pass; the engine brings everything else, so a network and a
+ProtoNN are trained alike. With f the share of the steps done:
 
     f >= 0.0    real numbers; the learning rate rises until 0.05, then follows half a cosine down to 0
     f >= 0.1    the support shrinks on a cubic schedule; at 0.5 it has its final size and stays
     f >= 0.4    weights are rounded to their grids, with steps that are learned (`core.rounding`)
     f >= 0.7    every number is the Program's own: what is fitted is what is stored
 
-Written against the Array API, in float32; what is read back to Python is read now and then, never every step. May import
-core, and `feed` beside it.
+The parameters themselves, and what happens to them now and then, are in `parameters`. Written against the Array API, in
+float32; what is read back to Python is read once an epoch or less. May import core, and `feed` and `parameters`.
 """
 
 import math
-from collections.abc import Mapping
-from dataclasses import dataclass, field
-from typing import Any, Protocol, Self
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field, replace
+from typing import Any
 
-from smidgen.core.adam import Adam
 from smidgen.core.arrays import Array, namespace_of
 from smidgen.core.losses import Loss
-from smidgen.core.rounding import Grid, OnGrid, through_grid, to_grid
 from smidgen.models.feed import Feed
+from smidgen.models.parameters import Model, Parameters, Weights
 
 WARM_UP = 0.05
 SPARSE_FROM, SPARSE_UNTIL = 0.1, 0.5
 ROUNDED_FROM, WHOLE_FROM = 0.4, 0.7
-RATE_OF_STEPS = 0.02  # of the logarithms of grids' steps
-LEAST_STEP = 1e-8
-ROWS_FOR_UNITS = 2_048
 N_LOOKS = 200  # how often in a run supports and units are chosen anew
-
-@dataclass(frozen=True)
-class Part:
-    """One array of parameters.
-
-    Parameters
-    ----------
-    start : array
-    rate : float
-        Its learning rate where the schedule is at its height.
-    grid : Grid, optional
-        The whole numbers its entries become; None for what the model rounds by itself.
-    wide : bool
-        Whether the grid first reaches the largest entry, or starts narrower, where learned steps usually do.
-    decay : float
-        Decoupled weight decay.
-    by_feature : bool
-        Whether it has a column for each feature.
-    """
-
-    start: Array
-    rate: float
-    grid: Grid | None = None
-    wide: bool = True
-    decay: float = 0.0
-    by_feature: bool = False
-
-
-@dataclass(frozen=True)
-class Weights:
-    """The parts as a forward pass uses them."""
-
-    real: Mapping[str, Array]  # what each part counts as
-    whole: Mapping[str, Array]  # on its grid; empty before the second phase
-    step: Mapping[str, Array]  # of each grid
-
-
-class Model(Protocol):
-    """What the engine asks of a model."""
-
-    parts: Mapping[str, Part]
-    sparse: tuple[str, ...]  # the names of parts that lose entries
-
-    def forward(self, weights: Weights, x: Array, units: Any) -> tuple[Array, Any]:
-        """Scores of a batch, and a memo for the way back; `units` is None until every number is the Program's."""
-
-    def backward(self, weights: Weights, memo: Any, gradient: Array) -> dict[str, Array]:
-        """Gradients of what the parts count as; that of "log_step.NAME" is added to what rounding gives."""
-
-    def choose_support(self, magnitudes: Mapping[str, Array], progress: float) -> Mapping[str, Array]:
-        """Choose which entries of the sparse parts stay, as bools; `progress` runs from 0 to 1, the final size."""
-
-    def first_units(self, weights: Weights, x: Array) -> Mapping[str, Array]:
-        """Return where the parts that measure activations start, when every number becomes the Program's."""
-
-    def choose_units(self, weights: Weights) -> Any:
-        """Choose shifts and tables for the present weights."""
-
-    def of_columns(self, columns: Array) -> Self:
-        """Return the same model of fewer features."""
+N_VALIDATIONS = 100  # how often in a run held-out rows are asked, once the model has its final form
+PATIENCE = 5  # of them without a new best end it
+GOING_ON = 0.05  # of the learning rate, in `go_on`
 
 
 @dataclass(frozen=True)
 class Recipe:
-    """How long, and how far."""
+    """How long, and how far.
+
+    Parameters
+    ----------
+    n_steps, batch_size : int
+    whole_numbers : bool
+        Whether training ends in the Program's integers; if not, all numbers stay real.
+    seed : int
+        Of the order of the rows.
+    validate : callable, Trained → float, optional
+        How good a model is on held-out rows: the best is kept, and training stops when it gets no better.
+    """
 
     n_steps: int
     batch_size: int = 256
-    whole_numbers: bool = True  # False: real numbers all the way
+    whole_numbers: bool = True
     seed: int = 0
+    validate: "Callable[[Trained], float] | None" = None
 
 
 @dataclass(frozen=True)
 class Trained:
     """What training leaves."""
 
-    model: Model  # of the columns
-    weights: Weights
-    units: Any  # None where the numbers stayed real
-    columns: Array  # the features that any weight uses
-    history: list[dict[str, float]]
+    parameters: Parameters
+    history: list[dict[str, float]]  # a row for each epoch
+
+    @property
+    def model(self) -> Any:
+        """The model, of the features that any weight uses."""
+        return self.parameters.model
+
+    @property
+    def columns(self) -> Array:
+        """Which features those are."""
+        return self.parameters.columns
+
+    @property
+    def units(self) -> Any:
+        """What the last phase computes with beside the weights; None where numbers stayed real."""
+        return self.parameters.units
+
+    @property
+    def weights(self) -> Weights:
+        """The parts as they are used."""
+        return self.parameters.weights()[0]
 
 
 def train(model: Model, feed: Feed, targets: Array, weight: Array, loss: Loss, recipe: Recipe) -> Trained:
@@ -129,180 +96,110 @@ def train(model: Model, feed: Feed, targets: Array, weight: Array, loss: Loss, r
         One of `core.losses`.
     recipe : Recipe
     """
-    xp = namespace_of(weight)
-    state = _State.start(model, feed)
-    weight = weight / xp.mean(weight)
-    an_epoch = math.ceil(weight.shape[0] / recipe.batch_size)
-    history, so_far = [], 0.0
-    for number, rows in enumerate(feed.batches(recipe.batch_size, recipe.n_steps, recipe.seed)):
+    parameters, diary = Parameters.start(model, feed), _Diary()
+    best = _Best(recipe)
+    batches = feed.batches(recipe.batch_size, recipe.n_steps, recipe.seed)
+    row_weight = weight / namespace_of(weight).mean(weight)
+    for number, rows in enumerate(batches):
         done = number / recipe.n_steps
-        state.advance(done, recipe)
-        row_weight = xp.take(weight, rows) / rows.shape[0]
-        value, gradient = state.gradient(state.feed.take(rows), xp.take(targets, rows, axis=0), row_weight, loss)
-        state.update(gradient, min(1.0, (done + 1 / recipe.n_steps) / WARM_UP) * (1 + math.cos(math.pi * done)) / 2)
-        so_far += value
-        if (number + 1) % an_epoch == 0:
-            history.append({"step": number + 1, "loss": float(so_far) / an_epoch})
-            so_far = 0.0
-    weights, _ = state.weights()
-    units = state.model.choose_units(weights) if recipe.whole_numbers else None
-    return Trained(state.model, weights, units, state.columns, history)
+        if _is_look(number, recipe):
+            _advance(parameters, done, recipe)
+        value = _step(parameters, rows, targets, row_weight, loss, _schedule(number, recipe.n_steps))
+        diary.note(number, value, feed.batches_an_epoch(recipe.batch_size))
+        if recipe.validate is not None and best.is_enough(parameters, diary, number):
+            break
+    return best.trained or _ended(parameters, recipe, diary)
+
+
+def go_on(trained: Trained, feed: Feed, targets: Array, weight: Array, loss: Loss, recipe: Recipe) -> Trained:
+    """Take further steps from where a training ended, on other rows; which weights stay is settled.
+
+    Parameters are those of `train`, the feed one of all features.
+    """
+    parameters = trained.parameters.copy_for(feed.of_columns(trained.columns))
+    diary = _Diary(list(trained.history), n_before=int(trained.history[-1]["step"]) if trained.history else 0)
+    row_weight = weight / namespace_of(weight).mean(weight)
+    for number, rows in enumerate(feed.batches(recipe.batch_size, recipe.n_steps, recipe.seed)):
+        if _is_look(number, recipe) and recipe.whole_numbers:
+            parameters.choose_units()
+        value = _step(parameters, rows, targets, row_weight, loss, GOING_ON)
+        diary.note(number, value, feed.batches_an_epoch(recipe.batch_size))
+    return _ended(parameters, recipe, diary)
+
+
+def _schedule(number: int, n_steps: int) -> float:
+    """The share of each learning rate that a step takes."""
+    return min(1.0, (number + 1) / (WARM_UP * n_steps)) * (1 + math.cos(math.pi * number / n_steps)) / 2
+
+
+def _is_look(number: int, recipe: Recipe) -> bool:
+    return number * N_LOOKS // recipe.n_steps != (number - 1) * N_LOOKS // recipe.n_steps
+
+
+def _advance(parameters: Parameters, done: float, recipe: Recipe) -> None:
+    """Do what is due by now."""
+    if recipe.whole_numbers and done >= ROUNDED_FROM and not parameters.rounded:
+        parameters.start_rounding()
+    if done >= SPARSE_FROM and not parameters.settled:
+        parameters.choose_support(min(1.0, (done - SPARSE_FROM) / (SPARSE_UNTIL - SPARSE_FROM)))
+    if recipe.whole_numbers and done >= WHOLE_FROM:
+        parameters.choose_units()
+
+
+def _step(
+    parameters: Parameters, rows: Array, targets: Array, row_weight: Array, loss: Loss, schedule: float
+) -> Array:
+    """One batch: forward, backward, Adam. Gives the loss."""
+    xp = namespace_of(row_weight)
+    of_rows = xp.take(row_weight, rows) / rows.shape[0]
+    x = parameters.feed.take(rows)
+    value, gradient = parameters.gradient(x, xp.take(targets, rows, axis=0), of_rows, loss)
+    parameters.update(gradient, schedule)
+    return value
+
+
+def _ended(parameters: Parameters, recipe: Recipe, diary: "_Diary") -> Trained:
+    if recipe.whole_numbers:
+        parameters.choose_units()
+    return Trained(parameters.copy_for(None), diary.rows)
 
 
 @dataclass
-class _State:
-    """All parameters in one flat array, and how far training has come."""
+class _Diary:
+    """The mean loss of each epoch."""
 
-    model: Model
-    feed: Feed
-    columns: Array
-    theta: Array  # (P,)
-    views: dict[str, Array]  # of theta, one a part and one for the logarithm of each grid's step
-    adam: Adam
-    decay: Array  # (P,)
-    keep: dict[str, Array] = field(default_factory=dict)  # 1 where an entry stays, else 0
-    rounded: bool = False
-    frozen: bool = False
-    units: Any = None
-    n_looks: int = -1
+    rows: list[dict[str, float]] = field(default_factory=list)
+    n_before: int = 0
+    total: Any = 0.0
 
-    @classmethod
-    def start(cls, model: Model, feed: Feed) -> "_State":
-        parts = dict(model.parts)
-        like = feed.mean
-        xp = namespace_of(like)
-        for name, part in model.parts.items():
-            if part.grid is not None:
-                parts[f"log_step.{name}"] = Part(xp.zeros((), dtype=like.dtype, device=like.device), RATE_OF_STEPS)
-        flat = {name: xp.reshape(part.start, (-1,)) for name, part in parts.items()}
-        rates = xp.concat([xp.full_like(flat[name], part.rate) for name, part in parts.items()])
-        decay = xp.concat([xp.full_like(flat[name], part.rate * part.decay) for name, part in parts.items()])
-        theta = xp.concat(list(flat.values()))
-        shapes = {name: part.start.shape for name, part in parts.items()}
-        state = cls(model, feed, xp.arange(feed.n_features), theta, _views(theta, shapes), Adam(rates), decay)
-        state.keep = {name: xp.ones_like(model.parts[name].start) for name in model.sparse}
-        state.restrict(feed.varied_columns())
-        return state
-
-    # What a step computes.
-
-    def weights(self) -> tuple[Weights, dict[str, OnGrid]]:
-        xp = namespace_of(self.theta)
-        real = {name: self.views[name] * self.keep[name] if name in self.keep else self.views[name] for name in self.model.parts}
-        if not self.rounded:
-            return Weights(real, {}, {}), {}
-        on_grid, step = {}, {}
-        for name, part in self.model.parts.items():
-            if part.grid is not None:
-                step[name] = xp.exp(self.views[f"log_step.{name}"])
-                on_grid[name] = to_grid(real[name], step[name], part.grid)
-                real[name] = on_grid[name].whole * step[name]
-        return Weights(real, {name: rounded.whole for name, rounded in on_grid.items()}, step), on_grid
-
-    def gradient(self, x: Array, targets: Array, row_weight: Array, loss: Loss) -> tuple[Array, Array]:
-        """The loss of a batch and its gradient, flat."""
-        xp = namespace_of(self.theta)
-        weights, on_grid = self.weights()
-        scores, memo = self.model.forward(weights, x, self.units)
-        value, of_scores = loss(scores, targets, row_weight)
-        found = self.model.backward(weights, memo, of_scores)
-        for name, rounded in on_grid.items():
-            grid = self.model.parts[name].grid
-            found[name], of_log_step = through_grid(found[name], rounded, weights.step[name], grid)
-            found[f"log_step.{name}"] = found.get(f"log_step.{name}", 0.0) + of_log_step
-        for name, keep in self.keep.items():
-            found[name] = found[name] * keep
-        pieces = [
-            xp.reshape(found[name], (-1,)) if name in found else xp.zeros_like(xp.reshape(view, (-1,)))
-            for name, view in self.views.items()
-        ]
-        return value, xp.concat(pieces)
-
-    def update(self, gradient: Array, schedule: float) -> None:
-        self.theta *= 1 - schedule * self.decay
-        self.adam.update(self.theta, gradient, schedule)
-
-    # What happens now and then.
-
-    def advance(self, done: float, recipe: Recipe) -> None:
-        look = int(done * N_LOOKS)
-        if look == self.n_looks:
-            return
-        self.n_looks = look
-        if recipe.whole_numbers and not self.rounded and done >= ROUNDED_FROM:
-            self.start_rounding()
-        if self.keep and not self.frozen and done >= SPARSE_FROM:
-            self.choose_support(min(1.0, (done - SPARSE_FROM) / (SPARSE_UNTIL - SPARSE_FROM)))
-        if recipe.whole_numbers and done >= WHOLE_FROM:
-            if self.units is None:
-                self.start_units()
-            self.units = self.model.choose_units(self.weights()[0])
-
-    def choose_support(self, progress: float) -> None:
-        xp = namespace_of(self.theta)
-        magnitudes = {name: xp.abs(self.views[name]) for name in self.keep}
-        chosen = self.model.choose_support(magnitudes, progress)
-        self.keep = {name: xp.astype(keep, self.theta.dtype) for name, keep in chosen.items()}
-        if progress == 1.0:
-            self.frozen = True
-            self.restrict(self.used_columns())
-
-    def used_columns(self) -> Array:
-        """The features that a kept weight of any part looks at."""
-        xp = namespace_of(self.theta)
-        used = xp.zeros(self.columns.shape, dtype=xp.bool, device=self.theta.device)
-        for name, part in self.model.parts.items():
-            if part.by_feature:
-                used = used | (xp.any(self.keep[name] > 0, axis=0) if name in self.keep else True)
-        return xp.nonzero(used)[0]
-
-    def start_rounding(self) -> None:
-        xp = namespace_of(self.theta)
-        real = self.weights()[0].real
-        for name, part in self.model.parts.items():
-            if part.grid is not None:
-                magnitude = xp.abs(real[name])
-                half = (part.grid.high - part.grid.low) / 2
-                if part.wide:
-                    step = xp.max(magnitude) / half
-                else:
-                    n_kept = xp.sum(self.keep[name]) if name in self.keep else math.prod(magnitude.shape)
-                    step = 2 * xp.sum(magnitude) / n_kept / half**0.5
-                self.views[f"log_step.{name}"][...] = xp.log(xp.clip(step, LEAST_STEP))
-        self.rounded = True
-
-    def start_units(self) -> None:
-        xp = namespace_of(self.theta)
-        n_rows = min(ROWS_FOR_UNITS, self.feed.n_rows)
-        x = self.feed.take(xp.arange(n_rows) * (self.feed.n_rows // n_rows))
-        for name, value in self.model.first_units(self.weights()[0], x).items():
-            self.views[name][...] = value
-
-    def restrict(self, columns: Array) -> None:
-        """Go on with some of the features alone: the others are constant, or no weight looks at them."""
-        xp = namespace_of(self.theta)
-        if columns.shape[0] == self.columns.shape[0]:
-            return
-        places = _views(xp.arange(self.theta.shape[0]), {name: view.shape for name, view in self.views.items()})
-        for name, part in self.model.parts.items():
-            if part.by_feature:
-                places[name] = xp.take(places[name], columns, axis=1)
-                if name in self.keep:
-                    self.keep[name] = xp.take(self.keep[name], columns, axis=1)
-        index = xp.concat([xp.reshape(place, (-1,)) for place in places.values()])
-        self.theta, self.decay = xp.take(self.theta, index), xp.take(self.decay, index)
-        self.adam.restrict(index)
-        self.views = _views(self.theta, {name: place.shape for name, place in places.items()})
-        self.columns = xp.take(self.columns, columns)
-        self.feed, self.model = self.feed.of_columns(columns), self.model.of_columns(columns)
+    def note(self, number: int, value: Array, batches_an_epoch: int) -> None:
+        self.total = self.total + value
+        if (number + 1) % batches_an_epoch == 0:
+            self.rows.append({"step": self.n_before + number + 1, "loss": float(self.total) / batches_an_epoch})
+            self.total = 0.0
 
 
-def _views(theta: Array, shapes: Mapping[str, tuple[int, ...]]) -> dict[str, Array]:
-    """A view of the flat array for each name, in order."""
-    xp = namespace_of(theta)
-    views, start = {}, 0
-    for name, shape in shapes.items():
-        size = math.prod(shape)
-        views[name] = xp.reshape(theta[start : start + size], shape)
-        start += size
-    return views
+@dataclass
+class _Best:
+    """The best model by held-out rows, among those that have their final form."""
+
+    recipe: Recipe
+    score: float = -math.inf
+    trained: Trained | None = None
+    n_worse: int = 0
+
+    def is_enough(self, parameters: Parameters, diary: _Diary, number: int) -> bool:
+        recipe = self.recipe
+        final_from = WHOLE_FROM if recipe.whole_numbers else SPARSE_UNTIL
+        if recipe.validate is None or number < final_from * recipe.n_steps or not parameters.settled:
+            return False
+        last = number + 1 == recipe.n_steps
+        if (number + 1) % max(1, recipe.n_steps // N_VALIDATIONS) and not last:
+            return False
+        reached = _ended(parameters, recipe, replace(diary, rows=list(diary.rows)))
+        score = recipe.validate(reached)
+        if score > self.score:
+            self.score, self.trained, self.n_worse = score, reached, 0
+        else:
+            self.n_worse += 1
+        return self.n_worse == PATIENCE

@@ -87,6 +87,10 @@ class Feed:
             yield order[start : start + size]
             start += size
 
+    def batches_an_epoch(self, batch_size: int) -> int:
+        """How many whole batches the rows make."""
+        return max(1, self.n_rows // batch_size)
+
     def take(self, index: Array) -> Array:
         """Return a batch as float32, with noise."""
         xp = namespace_of(self.mean)

@@ -21,7 +21,8 @@ from smidgen.core.losses import LOSSES
 from smidgen.core.metrics import precision_at_k
 from smidgen.errors import BudgetError, UsageError
 from smidgen.models import scaling
-from smidgen.models.engine import Model, Recipe, Trained, train
+from smidgen.models.engine import Recipe, Trained, train
+from smidgen.models.parameters import Model
 from smidgen.models.feed import Feed, feed_of, spread_of
 from smidgen.models.projection import Columns, Projection
 from smidgen.models.rows import TrainingRows, dense_batch, set_aside

@@ -14,7 +14,8 @@ from smidgen.core.distances import squared_distances
 from smidgen.core.rounding import Grid
 from smidgen.core.threshold import keep_largest_per_row
 from smidgen.models.clusters import cluster_centres, share_out
-from smidgen.models.engine import Part, Trained, Weights
+from smidgen.models.engine import Trained
+from smidgen.models.parameters import Part, Weights
 from smidgen.models.fitting import Start, Values, n_scores, named_formats, start_outputs, training_targets
 from smidgen.models.plans import LABELS_A_PROTOTYPE, LEAST_ENTRIES, ProtoNNPlan, plan_protonn
 from smidgen.models.projection import Columns, Projected, Projection, Shifts, spread_out, whole_array

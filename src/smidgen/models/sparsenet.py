@@ -9,7 +9,8 @@ import numpy as np
 
 from smidgen.core.arrays import Array, namespace_of
 from smidgen.core.rounding import Grid
-from smidgen.models.engine import RATE_OF_STEPS, Part, Trained, Weights
+from smidgen.models.engine import Trained
+from smidgen.models.parameters import RATE_OF_STEPS, Part, Weights
 from smidgen.models.fitting import Start, Values, n_scores, named_formats, start_outputs
 from smidgen.models.plans import LEAST_ENTRIES, SparseNetPlan, plan_sparsenet
 from smidgen.models.projection import Columns, Projected, Projection, Shifts, spread_out, whole_array
