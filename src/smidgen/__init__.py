@@ -11,8 +11,12 @@ __version__ = "0.1.0.dev0"
 # public name → module that holds it; the module is imported when the name is first asked for
 _HOMES: dict[str, str] = {
     "Program": "smidgen.program",
+    "ProtoNNClassifier": "smidgen.models.protonn",
+    "ProtoNNRegressor": "smidgen.models.protonn",
     "PrototypeClassifier": "smidgen.models.prototypes",
     "SmidgenError": "smidgen.errors",
+    "SparseNetClassifier": "smidgen.models.sparsenet",
+    "SparseNetRegressor": "smidgen.models.sparsenet",
     "load_dataset": "smidgen.data",
     "load_program": "smidgen.program",
     "precision_at_k": "smidgen.core.metrics",

@@ -23,16 +23,24 @@ from threadpoolctl import threadpool_info, threadpool_limits
 from smidgen import load_program, to_program
 from smidgen.errors import BudgetError, DataError
 from smidgen.models import plumbing
+from smidgen.models.protonn import ProtoNNClassifier, ProtoNNRegressor
 from smidgen.models.prototypes import PrototypeClassifier
+from smidgen.models.sparsenet import SparseNetClassifier, SparseNetRegressor
 from tests.models.least_squares import LeastSquaresClassifier, LeastSquaresRegressor
 
 ESTIMATORS = [
     PrototypeClassifier(random_state=0),
     PrototypeClassifier(weight_format="float32", random_state=0),
     LeastSquaresClassifier(random_state=0),
+    ProtoNNClassifier(random_state=0),
+    ProtoNNClassifier(weight_format="float32", random_state=0),
+    SparseNetClassifier(random_state=0),
+    SparseNetClassifier(weight_format="float32", random_state=0),
 ]
 REGRESSORS = [
     LeastSquaresRegressor(random_state=0),
+    ProtoNNRegressor(random_state=0),
+    SparseNetRegressor(random_state=0),
 ]
 MULTILABEL = [each for each in ESTIMATORS if get_tags(each).classifier_tags.multi_label]
 CASES = [

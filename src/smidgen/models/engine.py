@@ -13,7 +13,7 @@ float32; what is read back to Python is read once an epoch or less. May import c
 """
 
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -146,9 +146,7 @@ def _advance(parameters: Parameters, done: float, recipe: Recipe) -> None:
         parameters.choose_units()
 
 
-def _step(
-    parameters: Parameters, rows: Array, targets: Array, row_weight: Array, loss: Loss, schedule: float
-) -> Array:
+def _step(parameters: Parameters, rows: Array, targets: Array, row_weight: Array, loss: Loss, schedule: float) -> Array:
     """One batch: forward, backward, Adam. Gives the loss."""
     xp = namespace_of(row_weight)
     of_rows = xp.take(row_weight, rows) / rows.shape[0]

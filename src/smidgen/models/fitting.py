@@ -1,15 +1,13 @@
-"""From rows to a Program within a budget: what ProtoNN and the pruned network do alike in `fit`.
+"""One training, from rows to a Program within a budget: what ProtoNN and the pruned network do alike.
 
-    candidates → a short trial on training rows → the plan → training → the Program
+    a choice (Input, noise, formats) → the plan → where to start → the engine → the Program
 
-What held-out rows must decide (the Input, the noise, then what the family names: widths, labels a prototype) is decided
-one thing after another, each by short trainings that see three quarters of the rows and are judged on the rest. A family
-brings its plan, its start and its Program; everything else is here. May import the files of models/ that know no
-algorithm.
+A family brings its plan, its start and its Program's steps; everything else is here. What to choose is found by `trial`.
+May import the files of models/ that know no algorithm.
 """
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple, Protocol
 
@@ -20,20 +18,17 @@ from sklearn.metrics import r2_score
 from smidgen.core.losses import LOSSES
 from smidgen.core.metrics import precision_at_k
 from smidgen.errors import BudgetError, UsageError
-from smidgen.models import scaling
-from smidgen.models.engine import Recipe, Trained, train
-from smidgen.models.parameters import Model
+from smidgen.models.engine import Recipe, Trained, go_on, train
 from smidgen.models.feed import Feed, feed_of, spread_of
+from smidgen.models.parameters import Model
 from smidgen.models.projection import Columns, Projection
-from smidgen.models.rows import TrainingRows, dense_batch, set_aside
+from smidgen.models.rows import TrainingRows, dense_batch
 from smidgen.program import Decide, Input, Program
 from smidgen.program.checks import counted
 
-NOISES = (0.1, 0.03, 0.3)
-TRIAL_STEPS = 5  # times fewer than the training itself
-LEAST_TRIAL_STEPS = 200
-MOST_HELD_OUT = 10_000
+DEFAULT_BUDGET = 2048  # whose sizes a model without a budget has
 SAMPLE_VALUES = 1 << 23  # numbers of the rows from which parts start
+SCORED_VALUES = 1 << 21  # numbers of the rows that are judged at once
 LEAST_SAMPLE, MOST_SAMPLE = 512, 20_000
 
 STEPS_AT_CAP, ROWS_AT_CAP, LEAST_STEPS = 12_000, 16_000, 600
@@ -90,6 +85,9 @@ class Family(Protocol):
     def steps(self, trained: Trained, columns: Columns, values: "Values") -> tuple[tuple[Any, ...], float]:
         """Return the Program's steps between Input and Decide, and what one count of a score is worth."""
 
+    def matrices(self, trained: Trained, n_features: int) -> Mapping[str, NDArray]:
+        """Return the matrices of the model as they count, by the names of an estimator's attributes."""
+
 
 @dataclass(frozen=True)
 class Settings:
@@ -105,6 +103,7 @@ class Settings:
     weight_decay: float = 0.0
     noise: float | None = None
     trial: bool = True
+    validation_fraction: float | None = None  # of the rows, held out to stop early by
     trusted_range: tuple[int, int] | None = None
     seed: int = 0
 
@@ -117,29 +116,16 @@ class Fitted:
     plan: Any
     choice: Choice
     trained: Trained
+    values: Values
     unit: float  # what one count of a score is worth
-    trials: list[dict[str, Any]]
-
-
-DEFAULT_BUDGET = 2048
-WIDE_FORMAT_FROM = 8 * 1024  # bytes from which int8 may be as good as int4
-
-
-def fit_family(
-    family: Family, rows: TrainingRows, settings: Settings, feature_names: tuple[str, ...] | None
-) -> Fitted:
-    """Choose, train, and build the Program."""
-    choice, trials = choose(family, rows, settings)
-    n_steps = settings.n_steps or steps_for(float(rows.weight.sum()))
-    fitted = train_choice(family, rows, choice, settings, n_steps, feature_names)
-    return replace(fitted, trials=trials)
+    trials: list[dict[str, Any]] = field(default_factory=list)
 
 
 def steps_for(total_weight: float) -> int:
     """Return how many steps so many rows are worth: with their square root, between a floor and a cap.
 
     >>> steps_for(150), steps_for(1_797), steps_for(60_000)
-    (1161, 4021, 12000)
+    (1162, 4022, 12000)
     """
     share = min(1.0, total_weight / ROWS_AT_CAP)
     return max(LEAST_STEPS, round(STEPS_AT_CAP * math.sqrt(share)))
@@ -154,141 +140,88 @@ def named_formats(weight_format: Any, names: Sequence[str]) -> dict[str, str]:
     return {name: weight_format.get(name, "int4") for name in names}
 
 
-# The trial.
-
-
-def choose(family: Family, rows: TrainingRows, settings: Settings) -> tuple[Choice, list[dict[str, Any]]]:
-    """Decide by held-out training rows whatever was not given by hand."""
-    is_float = "float32" in family.formats(settings.weight_format).values()
-    inputs = _affordable_inputs(family, rows, settings, is_float)
-    noises = NOISES if settings.noise is None else (settings.noise,)
-    choice = Choice(inputs[0], noises[0], family.formats(settings.weight_format))
-    if not settings.trial:
-        return choice, []
-    share = min(0.25, MOST_HELD_OUT / len(rows.y))
-    learn, held = set_aside(rows, settings.seed, share)
-    n_steps = max(LEAST_TRIAL_STEPS, (settings.n_steps or steps_for(float(rows.weight.sum()))) // TRIAL_STEPS)
-    trial = _Trial(family, learn, held, settings, n_steps)
-    choice = trial.best([replace(choice, scaling=scaling) for scaling in inputs])
-    choice = trial.best([replace(choice, noise=noise) for noise in noises])
-    for knob, values in family.knobs(settings.sizes, rows).items():
-        choice = trial.best([replace(choice, knobs={**choice.knobs, knob: value}) for value in values])
-    budget = settings.budget or DEFAULT_BUDGET
-    if settings.weight_format == "auto" and budget >= WIDE_FORMAT_FROM:
-        choice = trial.best([choice, replace(choice, formats=family.formats("int8"))])
-    return choice, trial.log
-
-
-def _affordable_inputs(family: Family, rows: TrainingRows, settings: Settings, is_float: bool) -> list[Input]:
-    if is_float:
-        if settings.trusted_range is not None:
-            raise UsageError("trusted_range belongs to the integer formats: leave it out where the weights are float32")
-        return scaling.candidate_float_inputs(rows.X, rows.weight)
-    inputs = scaling.candidate_inputs(rows.X, rows.weight, settings.trusted_range)
-    affordable = [candidate for candidate in inputs[1:] if _can_plan(family, rows, candidate, settings)]
-    return [inputs[0], *affordable]
-
-
-def _can_plan(family: Family, rows: TrainingRows, candidate: Input, settings: Settings) -> bool:
-    choice = Choice(candidate, 0.0, family.formats(settings.weight_format))
-    try:
-        _plan(family, rows, choice, settings)
-    except BudgetError:
-        return False
-    return True
-
-
-@dataclass
-class _Trial:
-    """Short trainings, each judged on rows it has not seen; none is run twice."""
-
-    family: Family
-    learn: TrainingRows
-    held: TrainingRows
-    settings: Settings
-    n_steps: int
-    log: list[dict[str, Any]] = field(default_factory=list)
-    seen: list[tuple[Any, float]] = field(default_factory=list)
-
-    def best(self, options: list[Choice]) -> Choice:
-        """Return the best option, the first of equals."""
-        if len(options) == 1:
-            return options[0]
-        scores = [self.score(option) for option in options]
-        return options[int(np.argmax(scores))]
-
-    def score(self, option: Choice) -> float:
-        try:
-            same = (option.scaling, option.noise, _plan(self.family, self.learn, option, self.settings))
-            for known, score in self.seen:
-                if known == same:
-                    return score
-            fitted = train_choice(self.family, self.learn, option, self.settings, self.n_steps)
-        except BudgetError:  # a knob turned beyond what the budget holds
-            return -math.inf
-        score = held_out_score(fitted.program, self.held)
-        self.seen.append((same, score))
-        self.log.append({"input": option.scaling.describe(), "noise": option.noise, **option.knobs, "score": score})
-        return score
-
-
-def held_out_score(program: Program, rows: TrainingRows) -> float:
-    """Return accuracy; of labels precision at 1, 3 and 5 averaged; of values R²."""
-    answer = [program.run(dense_batch(rows.X, block)) for block in _blocks(rows)]
-    prediction = np.concatenate([part.prediction for part in answer])
-    if rows.task == "classification":
-        return float(np.average(prediction == rows.y, weights=rows.weight))
-    if rows.task == "multilabel":
-        scores = np.concatenate([part.scores for part in answer])
-        return float(np.mean([precision_at_k(rows.y, scores, k) for k in (1, 3, 5) if k <= rows.n_outputs]))
-    return float(r2_score(rows.y, prediction, sample_weight=rows.weight)) if len(rows.y) > 1 else 0.0
-
-
-def _blocks(rows: TrainingRows) -> list[slice]:
-    step = max(1, SAMPLE_VALUES // rows.X.shape[1])
-    return [slice(start, start + step) for start in range(0, len(rows.y), step)]
-
-
-# One training.
-
-
 def train_choice(
     family: Family,
     rows: TrainingRows,
     choice: Choice,
     settings: Settings,
     n_steps: int,
-    feature_names: tuple[str, ...] | None = None,
+    held: TrainingRows | None = None,
 ) -> Fitted:
-    """Train one plan to its end."""
-    plan = _plan(family, rows, choice, settings)
+    """Train one plan to its end; with held-out rows, to where they are served best."""
+    plan = plan_of(family, rows, choice, settings)
     feed = feed_of(rows.X, rows.weight, choice.scaling, choice.noise, settings.batch_size, settings.seed)
     targets, values = training_targets(rows)
     model = family.start(_start(rows, choice, settings, plan, feed, family.default_rate))
+    validate = None
+    if held is not None:
+        validate = lambda reached: score_of(_program(family, reached, choice, rows, values)[0], held)  # noqa: E731
     is_float = choice.scaling.output == "float32"
-    recipe = Recipe(n_steps, settings.batch_size, whole_numbers=not is_float, seed=settings.seed)
+    recipe = Recipe(n_steps, settings.batch_size, not is_float, settings.seed, validate)
     trained = train(model, feed, targets, rows.weight.astype(np.float32), LOSSES[settings.loss], recipe)
+    return _finished(family, trained, choice, rows, values, plan, settings)
+
+
+def train_further(family: Family, fitted: Fitted, rows: TrainingRows, settings: Settings) -> Fitted:
+    """Go once over further rows; sizes, Input and the unit of values stay as they are."""
+    choice = fitted.choice
+    feed = feed_of(rows.X, rows.weight, choice.scaling, choice.noise, settings.batch_size, settings.seed)
+    targets, values = training_targets(rows, fitted.values)
+    n_steps = feed.batches_an_epoch(settings.batch_size)
+    recipe = Recipe(n_steps, settings.batch_size, choice.scaling.output == "bytes", settings.seed)
+    trained = go_on(fitted.trained, feed, targets, rows.weight.astype(np.float32), LOSSES[settings.loss], recipe)
+    further = _finished(family, trained, choice, rows, values, fitted.plan, settings)
+    return replace(further, trials=fitted.trials)
+
+
+def _finished(
+    family: Family,
+    trained: Trained,
+    choice: Choice,
+    rows: TrainingRows,
+    values: Values,
+    plan: Any,
+    settings: Settings,
+) -> Fitted:
+    program, unit = _program(family, trained, choice, rows, values)
+    n_bytes = program.cost().model_bytes
+    if settings.budget is not None and n_bytes > settings.budget:
+        raise BudgetError(f"the sizes do not fit into {counted(settings.budget, 'byte')}: the model takes {n_bytes}")
+    return Fitted(program, plan, choice, trained, values, unit)
+
+
+def _program(
+    family: Family, trained: Trained, choice: Choice, rows: TrainingRows, values: Values
+) -> tuple[Program, float]:
+    """Build the Program, and say what one count of a score is worth."""
     columns = Columns(np.asarray(trained.columns), choice.scaling.width)
     steps, unit = family.steps(trained, columns, values)
-    decide = _decide(rows, unit * values.deviation, is_float=is_float)
-    names = () if rows.classes is None else tuple(rows.classes.tolist())
-    program = Program((choice.scaling, *steps, decide), classes=names or None, feature_names=feature_names)
-    if settings.budget is not None and program.cost().model_bytes > settings.budget:
-        raise BudgetError(
-            f"the model takes {program.cost().model_bytes:,} bytes, more than {counted(settings.budget, 'byte')}"
-        )
-    return Fitted(program, plan, choice, trained, unit, [])
+    decide = _decide(rows, unit * values.deviation, is_float=choice.scaling.output == "float32")
+    classes = None if rows.classes is None else tuple(rows.classes.tolist())
+    return Program((choice.scaling, *steps, decide), classes=classes), unit
 
 
-def _plan(family: Family, rows: TrainingRows, choice: Choice, settings: Settings) -> Any:
+def score_of(program: Program, rows: TrainingRows) -> float:
+    """Return accuracy; of labels precision at 1, 3 and 5 averaged; of values R²."""
+    step = max(1, SCORED_VALUES // rows.X.shape[1])
+    blocks = [slice(start, start + step) for start in range(0, len(rows.y), step)]
+    answers = [program.run(dense_batch(rows.X, block)) for block in blocks]
+    prediction = np.concatenate([answer.prediction for answer in answers])
+    if rows.task == "classification":
+        return float(np.average(prediction == rows.y, weights=rows.weight))
+    if rows.task == "multilabel":
+        scores = np.concatenate([answer.scores for answer in answers])
+        return float(np.mean([precision_at_k(rows.y, scores, k) for k in (1, 3, 5) if k <= rows.n_outputs]))
+    return float(r2_score(rows.y, prediction, sample_weight=rows.weight)) if len(rows.y) > 1 else 0.0
+
+
+def plan_of(family: Family, rows: TrainingRows, choice: Choice, settings: Settings) -> Any:
     budget = DEFAULT_BUDGET if settings.budget is None else settings.budget
     sizes = {name: size for name, size in settings.sizes.items() if size is not None}
     return family.plan(budget, rows, choice.scaling, choice.formats, **choice.knobs, **sizes)
 
 
-def _start(
-    rows: TrainingRows, choice: Choice, settings: Settings, plan: Any, feed: Feed, default_rate: float
-) -> Start:
+def _start(rows: TrainingRows, choice: Choice, settings: Settings, plan: Any, feed: Feed, default_rate: float) -> Start:
     n_sample = int(np.clip(SAMPLE_VALUES // choice.scaling.width, LEAST_SAMPLE, MOST_SAMPLE))
     order = np.random.default_rng(settings.seed).permutation(len(rows.y))
     sample = rows.take(np.sort(order[:n_sample]))
@@ -308,18 +241,19 @@ def byte_range(scaling: Input) -> tuple[NDArray, NDArray]:
     return span.low.astype(np.float64), span.high.astype(np.float64)
 
 
-def training_targets(rows: TrainingRows) -> tuple[NDArray, Values]:
-    """Return what the scores shall come to, and by what values were standardised."""
+def training_targets(rows: TrainingRows, values: Values | None = None) -> tuple[NDArray, Values]:
+    """Return what the scores shall come to, and by what values are standardised: by themselves, unless it is given."""
     as_it_is = Values(np.zeros(1), np.ones(1))
     if rows.task == "multilabel":
         return rows.y.astype(np.float32), as_it_is
     if rows.task == "classification":
         yes_or_no = rows.y.astype(np.float32)[:, None]
         return (yes_or_no if rows.n_outputs == 2 else rows.y.astype(np.int64)), as_it_is
-    centre = np.average(rows.y, axis=0, weights=rows.weight)
-    deviation = np.sqrt(np.average((rows.y - centre) ** 2, axis=0, weights=rows.weight))
-    deviation = np.where(deviation > 0, deviation, 1.0)
-    return ((rows.y - centre) / deviation).astype(np.float32), Values(centre, deviation)
+    if values is None:
+        centre = np.average(rows.y, axis=0, weights=rows.weight)
+        deviation = np.sqrt(np.average((rows.y - centre) ** 2, axis=0, weights=rows.weight))
+        values = Values(centre, np.where(deviation > 0, deviation, 1.0))
+    return ((rows.y - values.centre) / values.deviation).astype(np.float32), values
 
 
 def n_scores(rows: TrainingRows) -> int:

@@ -145,9 +145,7 @@ class ProtoNNPlan:
     @property
     def label_bytes(self) -> int:
         """Z, at the most."""
-        return most_bytes(
-            self.n_prototypes * self.n_labels, self.n_outputs, self.n_prototypes, self.formats["labels"]
-        )
+        return most_bytes(self.n_prototypes * self.n_labels, self.n_outputs, self.n_prototypes, self.formats["labels"])
 
     @property
     def bytes_but_projection(self) -> int:
@@ -222,7 +220,16 @@ def plan_protonn(
 
     def with_sizes(h: int, m: int, projection_bytes: int) -> ProtoNNPlan:
         return ProtoNNPlan(
-            n_features, n_outputs, h, m, n_labels, projection_bytes, formats, input_bytes, output_bias, density is not None
+            n_features,
+            n_outputs,
+            h,
+            m,
+            n_labels,
+            projection_bytes,
+            formats,
+            input_bytes,
+            output_bias,
+            density is not None,
         )
 
     wanted = protonn_width(n_features, n_outputs, width_factor) if width is None else width
@@ -242,7 +249,9 @@ def plan_protonn(
         least_prototypes if n_prototypes is None else n_prototypes,
         min(_projection_rooms(0, width or 1, n_features, formats["projection"], density, 0)),
     )
-    raise BudgetError(f"a ProtoNN of this kind does not fit into {counted(budget, 'byte')}: it takes {smallest.n_bytes}")
+    raise BudgetError(
+        f"a ProtoNN of this kind does not fit into {counted(budget, 'byte')}: it takes {smallest.n_bytes}"
+    )
 
 
 def protonn_width(n_features: int, n_outputs: int, factor: float = 1.0) -> int:
@@ -354,7 +363,11 @@ def plan_sparsenet(
     weight_format = formats["projection"]
     scale = BITS[weight_format] / 4
     a_unit = 4 + scale * (n_outputs / 2 + min(n_features / 2, 6 + math.sqrt(n_features)))
-    wanted = max(2, int((budget - input_bytes - OUTPUT_BIAS_BYTES * n_outputs) / a_unit * width_factor)) if n_hidden is None else n_hidden
+    wanted = (
+        max(2, int((budget - input_bytes - OUTPUT_BIAS_BYTES * n_outputs) / a_unit * width_factor))
+        if n_hidden is None
+        else n_hidden
+    )
     wanted -= wanted % 2 if n_hidden is None else 0
     for h in _narrower(wanted, fixed=n_hidden is not None):
         rest = budget - with_sizes(h, 0).bytes_but_projection
@@ -363,5 +376,6 @@ def plan_sparsenet(
                 return with_sizes(h, room)
     h = n_hidden or 1
     smallest = with_sizes(h, min(_projection_rooms(0, h, n_features, weight_format, density, 0)))
-    raise BudgetError(f"a network of this kind does not fit into {counted(budget, 'byte')}: it takes {smallest.n_bytes}")
-
+    raise BudgetError(
+        f"a network of this kind does not fit into {counted(budget, 'byte')}: it takes {smallest.n_bytes}"
+    )

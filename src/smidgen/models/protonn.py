@@ -1,275 +1,370 @@
-"""ProtoNN: draft docstring."""
+"""ProtoNN: k nearest neighbours compressed to kilobytes (Gupta et al., ICML 2017).
 
-import math
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
-from typing import Any, NamedTuple, Self
+The model, for a row x:
+
+    u = Input(x)                                    bytes (see `scaling`); float32 for `weight_format="float32"`
+    p = W (u - mean) / spread + b                   a projection, sparse (`projection`)
+    k_j = exp(-|b_j - p|²)                          similarity to each prototype, gamma folded into W and B
+    s = sum_j z_j k_j (+ c)                         scores; c for two classes, labels and values alone
+
+    symbol   meaning                                                shape    paper      attribute
+    x, u     a row, and what the Input makes of it                  (d,)     x
+    W        projection                                             (h, d)   W          projection_
+    B        prototypes, a row b_j each                             (m, h)   B          prototypes_
+    Z        what each prototype votes for, a row z_j each          (m, L)   Z          prototype_labels_
+    b, c     biases of projection and scores                        (h,) (L,)
+    L        scores: one for two classes, else one a class, label or value
+
+Where we differ from the paper: all parts are trained at once by Adam with the cross-entropy (the paper alternates, with
+the squared loss: `solver="alternating"`, see `alternating`); the projection has a bias; four-bit weights are trained as
+such; and the last phase computes in the Program's own integers, so that what is fitted is what is stored and `predict`
+is the board's answer. The engine does that for any model (`engine`); here is the model alone.
+"""
+
+from numbers import Integral, Real
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.utils.extmath import randomized_svd
+from sklearn.utils.metaestimators import available_if
 
-from smidgen.core.arrays import Array, namespace_of
-from smidgen.core.distances import squared_distances
-from smidgen.core.rounding import Grid
-from smidgen.core.threshold import keep_largest_per_row
-from smidgen.models.clusters import cluster_centres, share_out
-from smidgen.models.engine import Trained
-from smidgen.models.parameters import Part, Weights
-from smidgen.models.fitting import Start, Values, n_scores, named_formats, start_outputs, training_targets
-from smidgen.models.plans import LABELS_A_PROTOTYPE, LEAST_ENTRIES, ProtoNNPlan, plan_protonn
-from smidgen.models.projection import Columns, Projected, Projection, Shifts, spread_out, whole_array
-from smidgen.models.rows import TrainingRows
-from smidgen.models.scaling import n_constant_bytes
-from smidgen.models.support import fill_room, shrinking, strongest
-from smidgen.program import Distance, Gaussian, Input, Linear, Matrix, arith
+from smidgen.core.losses import LOSSES
+from smidgen.core.threads import one_thread
+from smidgen.errors import UsageError
+from smidgen.models import plumbing
+from smidgen.models.base import ProgramClassifier, ProgramRegressor
+from smidgen.models.protonn_model import ProtoNNFamily
+from smidgen.models.sklearn_private import Interval, StrOptions, fit_context
+from smidgen.models.trained import CONSTRAINTS, TrainedByEngine
 
-LEARNING_RATE = 0.045
-START_LABEL = 4.0
-GAMMA = 2.5  # over the median distance
-GRIDS = {"int4": Grid(-7, 7), "int8": Grid(-127, 127), "float32": None}
-POINT_GRIDS = {"int4": Grid(-8, 7), "int8": Grid(-128, 127), "float32": None}
-POINT_SHIFT = {"int4": 4, "int8": 0}
-ZERO = 128
-KERNEL_ONE = 255  # what the table has for a distance of 0
-FINEST_TABLE = 31  # steps, at the most
-
-MOST_CLUSTERED = 3_000  # rows of a class
-MOST_MEASURED = 4_000  # rows whose distances gamma comes from
+SIZE_CONSTRAINTS = {
+    **dict.fromkeys(("width", "n_prototypes", "n_labels"), [Interval(Integral, 1, None, closed="left"), None]),
+    "density": [Interval(Real, 0, 1, closed="right"), None],
+}
 
 
-class ProtoNNFamily:
-    """What `fitting` asks of ProtoNN."""
-
-    default_rate = LEARNING_RATE
-
-    def formats(self, weight_format: Any) -> Mapping[str, str]:
-        return named_formats(weight_format, ("projection", "prototypes", "labels"))
-
-    def knobs(self, sizes: Mapping[str, Any], rows: TrainingRows) -> Mapping[str, Sequence[Any]]:
-        knobs: dict[str, Sequence[Any]] = {}
-        if sizes.get("width") is None:
-            knobs["width_factor"] = (1.0, 0.7, 1.4)
-        if sizes.get("n_labels") is None and n_scores(rows) > LABELS_A_PROTOTYPE:
-            knobs["all_labels"] = (False, True)
-        return knobs
-
-    def plan(
-        self, budget: int, rows: TrainingRows, scaling: Input, formats: Mapping[str, str], **sizes: Any
-    ) -> ProtoNNPlan:
-        return plan_protonn(
-            budget,
-            scaling.width,
-            n_scores(rows),
-            formats,
-            most_prototypes=len(rows.y),
-            least_prototypes=rows.n_outputs if rows.task == "classification" else 1,
-            input_bytes=n_constant_bytes(scaling),
-            output_bias=rows.task != "classification" or rows.n_outputs == 2,
-            **sizes,
-        )
-
-    def start(self, start: Start) -> "ProtoNNModel":
-        return start_model(start)
-
-    def steps(self, trained: Trained, columns: Columns, values: Values) -> tuple[tuple[Any, ...], float]:
-        return trained.model.steps(trained, columns, values)
+def _gives_probabilities(estimator: Any) -> bool:
+    return estimator.loss == "cross_entropy"
 
 
-# The model.
+class ProtoNNClassifier(TrainedByEngine, ProgramClassifier):
+    """Nearest prototypes in a learned projection: the classifier of the ProtoNN paper, trained in the board's integers.
 
+    Parameters
+    ----------
+    budget : int or str, optional
+        The bytes that all constants of the Program may take: 2048, "2kB", "512 B". 1 kB is 1,024 bytes. Without one
+        the sizes are those that 2 kB would buy, and nothing is refused.
+    weight_format : {"auto", "int4", "int8", "float32"} or dict, default="auto"
+        The number format of the matrices, or one for each by name: "projection", "prototypes" and "labels". "auto" is int4, and from
+        8 kB on int8 where held-out training rows are served better by it. With float32 nothing is an integer.
+    width : int, optional
+        The height of the projection.
+    n_prototypes : int, optional
+    n_labels : int, optional
+        How many labels each prototype keeps.
+    density : float, optional
+        The share of the projection's weights that stay. Sizes that are not given are planned (`plan_`).
+    loss : {"cross_entropy", "squared", "hinge"}, default="cross_entropy"
+    n_steps : int, optional
+        Training steps. By default 12,000 from 16,000 rows on, fewer with the square root of fewer rows, at least 600.
+    batch_size : int, default=256
+    learning_rate : float, optional
+        At the schedule's height; by default 0.045.
+    weight_decay : float, default=0
+        Decoupled decay of the projection.
+    noise : float or "auto", default="auto"
+        The standard deviation of what is added to the inputs in training, in deviations of the inputs. "auto" lets
+        the trial choose between 0.01 and 0.8.
+    trial : bool, default=True
+        Whether short trainings on three quarters of the training rows choose the Input, the noise and the sizes that
+        are not given, by the other quarter.
+    early_stopping : bool, default=False
+        Whether to stop, and to keep the best model, by rows that are held out from the training.
+    validation_fraction : float, default=0.1
+        The share of rows held out for early stopping.
+    trusted_range : (int, int), optional
+        The range of whole numbers within 0..255 that the sensors are sure to keep: rows are then taken as they are,
+        and `predict` refuses any outside it.
+    class_weight : dict or "balanced", optional
+    random_state : int, RandomState or None, default=None
 
-class Units(NamedTuple):
-    """What the last phase computes with beside the weights."""
+    Attributes
+    ----------
+    classes_ : ndarray of shape (n_classes,)
+    program_ : Program
+        What runs on the board.
+    projection_ : ndarray of shape (width, n_features)
+    prototypes_ : ndarray of shape (n_prototypes, width)
+    prototype_labels_ : ndarray of shape (n_prototypes, n_scores)
+        W, B and Z as they count, gamma folded in.
+    plan_ : ProtoNNPlan
+        The sizes that were chosen.
+    trial_ : list of dict
+        What was tried, and the score of each on held-out training rows.
+    history_ : list of dict
+        A row for each epoch: the step, and the mean loss.
+    n_features_in_ : int
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Only where X has column names that are all strings.
 
-    shifts: Shifts
-    table: Array
-    expanded: Array  # the table at every distance (`arith.expand_table`)
-    table_shift: int
+    Examples
+    --------
+    >>> from sklearn.datasets import load_digits
+    >>> from smidgen import ProtoNNClassifier
+    >>> X, y = load_digits(return_X_y=True)
+    >>> model = ProtoNNClassifier(budget="1kB", random_state=0).fit(X[:1200], y[:1200])
+    >>> model.program_.cost().model_bytes <= 1024, bool(model.score(X[1200:], y[1200:]) > 0.9)
+    (True, True)
+    """
 
-
-class Memo(NamedTuple):
-    """What the way back needs."""
-
-    projected: Projected
-    kernel: Array  # (n, m)
-
-
-@dataclass(frozen=True, eq=False)
-class ProtoNNModel:
-    """Forward and backward, for the training engine."""
-
-    parts: Mapping[str, Part]
-    plan: ProtoNNPlan
-    projection: Projection
-    budget: int | None
-    sparse: tuple[str, ...] = ("W", "Z")
-
-    def of_columns(self, columns: Array) -> Self:
-        return replace(self, projection=self.projection.of_columns(columns))
-
-    def forward(self, weights: Weights, x: Array, units: Units | None) -> tuple[Array, Memo]:
-        xp = namespace_of(x)
-        real, whole, step = weights.real, weights.whole, weights.step
-        if units is None:
-            projected = self.projection.forward(x, real["W"], real["b"])
-            kernel = xp.exp(-squared_distances(projected.values, real["B"]))
-        else:
-            unit = self.unit(weights)
-            projected, y = self.projection.forward_whole(x, whole["W"], step["W"], real["b"], unit, units.shifts)
-            points = ZERO + whole["B"] * 2.0**self.point_shift
-            sq_dist = arith.square_distances(xp, y, points)
-            kernel = arith.gaussian(xp, sq_dist, units.expanded, units.table_shift) / KERNEL_ONE
-        scores = kernel @ real["Z"]
-        if "c" in real:
-            scores = scores + (real["c"] if units is None else xp.round(real["c"] / self.count(weights)) * self.count(weights))
-        return scores, Memo(projected, kernel)
-
-    def backward(self, weights: Weights, memo: Memo, gradient: Array) -> dict[str, Array]:
-        xp = namespace_of(gradient)
-        B, Z = weights.real["B"], weights.real["Z"]
-        p, kernel = memo.projected.values, memo.kernel
-        of_sq_dist = -kernel * (gradient @ Z.T)
-        of_p = 2 * (xp.sum(of_sq_dist, axis=1)[:, None] * p - of_sq_dist @ B)
-        of_B = 2 * (xp.sum(of_sq_dist, axis=0)[:, None] * B - of_sq_dist.T @ p)
-        of_W, of_b, of_log_unit = self.projection.backward(of_p, memo.projected)
-        found = {"W": of_W, "b": of_b, "B": of_B, "Z": kernel.T @ gradient}
-        if "c" in weights.real:
-            found["c"] = xp.sum(gradient, axis=0)
-        if of_log_unit is not None:
-            found["log_step.B"] = of_log_unit
-        return found
-
-    @property
-    def point_shift(self) -> int:
-        return POINT_SHIFT[self.plan.formats["prototypes"]]
-
-    def unit(self, weights: Weights) -> Array:
-        """What one count of a projected byte is worth: points and bytes share a grid."""
-        return weights.step["B"] / 2.0**self.point_shift
-
-    def count(self, weights: Weights) -> Array:
-        """What one count of a score is worth."""
-        return weights.step["Z"] / KERNEL_ONE
-
-    def choose_support(self, magnitudes: Mapping[str, Array], progress: float) -> Mapping[str, Array]:
-        W, Z = magnitudes["W"], magnitudes["Z"]
-        keep_Z, _ = keep_largest_per_row(Z, shrinking(Z.shape[1], self.plan.n_labels, progress))
-        if progress < 1.0 or self.budget is None or self.plan.projection_is_fixed:
-            n_entries = shrinking(math.prod(W.shape), self.plan.n_entries, progress)
-            return {"W": strongest(W, n_entries, LEAST_ENTRIES), "Z": keep_Z}
-        labels = Matrix.pack(np.asarray(keep_Z).T.astype(np.int8), self.plan.formats["labels"])
-        room = self.budget - (self.plan.bytes_but_projection - self.plan.label_bytes + labels.n_bytes)
-        return {"W": fill_room(W, room, self.plan.formats["projection"]), "Z": keep_Z}
-
-    def first_units(self, weights: Weights, x: Array) -> Mapping[str, Array]:
-        return {}
-
-    def choose_units(self, weights: Weights) -> Units:
-        xp = namespace_of(weights.real["W"])
-        unit = self.unit(weights)
-        shifts = self.projection.choose_shifts(weights.whole["W"], weights.step["W"], weights.real["b"], unit)
-        reach = math.log(2 * KERNEL_ONE) / float(unit) ** 2  # the distance from which the kernel rounds to 0
-        table_shift = min(31, max(arith.FRACTION_BITS, math.ceil(math.log2(reach / FINEST_TABLE))))
-        places = 2.0**table_shift * np.arange(max(2, math.ceil(reach / 2**table_shift) + 1))
-        table = xp.asarray(np.round(KERNEL_ONE * np.exp(-(float(unit) ** 2) * places)).astype(np.float32))
-        return Units(shifts, table, arith.expand_table(xp, table), table_shift)
-
-    def steps(self, trained: Trained, columns: Columns, values: Values) -> tuple[tuple[Any, ...], float]:
-        weights = trained.weights
-        return self._float_steps(weights, columns, values) if trained.units is None else self._whole_steps(weights, trained.units, columns, values)
-
-    def _float_steps(self, weights: Weights, columns: Columns, values: Values) -> tuple[tuple[Any, ...], float]:
-        real = {name: np.asarray(part, np.float64) for name, part in weights.real.items()}
-        W, bias = self.projection.real_layer(real["W"], real["b"])
-        outputs = real.get("c", np.zeros(1)) * values.deviation + values.centre
-        return (
-            Linear(Matrix.pack(spread_out(W, columns), "float32"), bias.astype(np.float32)),
-            Distance(Matrix.pack(real["B"], "float32", "dense"), kernel=1.0),
-            Linear(Matrix.pack((real["Z"] * values.deviation).T, "float32"), outputs.astype(np.float32) if outputs.any() else None),
-        ), 1.0
-
-    def _whole_steps(self, weights: Weights, units: Units, columns: Columns, values: Values) -> tuple[tuple[Any, ...], float]:
-        real, whole, step, formats = weights.real, weights.whole, weights.step, self.plan.formats
-        first = self.projection.whole_step(formats["projection"], whole["W"], step["W"], real["b"], self.unit(weights), units.shifts, columns)
-        kernel = Gaussian(np.asarray(units.table).astype(np.uint8), units.table_shift)
-        points = Matrix.pack(np.asarray(whole["B"]), formats["prototypes"], "dense")
-        count = float(self.count(weights))
-        outputs = np.asarray(real.get("c", np.zeros(1)), np.float64) + values.centre / values.deviation
-        third = Linear(Matrix.pack(np.asarray(whole["Z"]).T, formats["labels"]), whole_array(np.round(outputs / count).astype(np.int64)))
-        return (first, Distance(points, zero=ZERO, shift=self.point_shift, kernel=kernel), third), count
-
-
-# The start.
-
-
-def start_model(start: Start) -> ProtoNNModel:
-    """PCA for W, k-means in each class for B, the class itself for Z, gamma folded into W and B."""
-    plan, rate = start.plan, start.learning_rate
-    x = (start.x - start.projection.mean) / np.float32(start.projection.spread)
-    W = principal_directions(x, plan.width, start.seed)
-    projected = x @ W.T
-    B, Z = start_prototypes(projected, start.rows, plan.n_prototypes, start.seed)
-    distances = np.sqrt(squared_distances(projected[:MOST_MEASURED], B))
-    gamma = np.float32(GAMMA / max(float(np.median(distances)), 1e-6))
-    W, B = W * gamma, B * gamma
-    rate_W = rate * float(np.abs(W).mean() / max(np.abs(B).mean(), 1e-6))
-    formats = plan.formats
-    parts = {
-        "W": Part(W, rate_W, GRIDS[formats["projection"]], wide=False, by_feature=True, decay=start.weight_decay),
-        "b": Part(np.zeros(plan.width, np.float32), rate),
-        "B": Part(B, rate, POINT_GRIDS[formats["prototypes"]]),
-        "Z": Part(Z, START_LABEL * rate, GRIDS[formats["labels"]]),
+    _parameter_constraints = {
+        **CONSTRAINTS,
+        **SIZE_CONSTRAINTS,
+        "loss": [StrOptions(set(LOSSES))],
+        "class_weight": [dict, StrOptions({"balanced"}), None],
     }
-    if plan.output_bias:
-        parts["c"] = Part(start_outputs(start.rows, plan.n_outputs), START_LABEL * rate)
-    projection = replace(start.projection, zero=ZERO, largest_bias=plan.largest_bias)
-    return ProtoNNModel(parts, plan, projection, start.budget)
+    _family = ProtoNNFamily()
+    _size_names = (
+        "width",
+        "n_prototypes",
+        "n_labels",
+        "density",
+    )
+    _takes_indicator = True
+
+    def __init__(
+        self,
+        budget: int | str | None = None,
+        *,
+        weight_format: Any = "auto",
+        width: int | None = None,
+        n_prototypes: int | None = None,
+        n_labels: int | None = None,
+        density: float | None = None,
+        loss: str = "cross_entropy",
+        n_steps: int | None = None,
+        batch_size: int = 256,
+        learning_rate: float | None = None,
+        weight_decay: float = 0.0,
+        noise: Any = "auto",
+        trial: bool = True,
+        early_stopping: bool = False,
+        validation_fraction: float = 0.1,
+        class_weight: Any = None,
+        trusted_range: tuple[int, int] | None = None,
+        random_state: Any = None,
+    ) -> None:
+        self.budget = budget
+        self.weight_format = weight_format
+        self.width = width
+        self.n_prototypes = n_prototypes
+        self.n_labels = n_labels
+        self.density = density
+        self.loss = loss
+        self.n_steps = n_steps
+        self.batch_size = batch_size
+        self.learning_rate = learning_rate
+        self.weight_decay = weight_decay
+        self.noise = noise
+        self.trial = trial
+        self.early_stopping = early_stopping
+        self.validation_fraction = validation_fraction
+        self.class_weight = class_weight
+        self.trusted_range = trusted_range
+        self.random_state = random_state
+
+    @fit_context(prefer_skip_nested_validation=True)
+    @one_thread()
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+        """Choose the sizes, train, and build the Program.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix, shape (n, d)
+            Raw numbers, integers or floats; a large sparse matrix stays sparse.
+        y : array-like, shape (n,); or an indicator of labels, shape (n, L)
+        sample_weight : array-like, shape (n,), optional
+            A weight of 2 counts as a row given twice; rows of weight zero are left out.
+
+        Returns
+        -------
+        self : ProtoNNClassifier
+        """
+        rows = plumbing.training_rows(self, X, y, sample_weight, self.class_weight, multilabel=True, keep_sparse=True)
+        self._keep(self._train(rows), rows)
+        return self
+
+    @fit_context(prefer_skip_nested_validation=True)
+    @one_thread()
+    def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Self:
+        """Go on with further rows, once over; the first call is a whole `fit` of its rows.
+
+        The sizes, the Input and which weights stay are those of the first rows, so let them be many and typical. After
+        every call there is a Program within the budget.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix, shape (n, d)
+        y : array-like, shape (n,); or an indicator of labels, shape (n, L)
+        classes : array-like, optional
+            All classes there will ever be; needed at the first call, and only there.
+        sample_weight : array-like, shape (n,), optional
+
+        Returns
+        -------
+        self : ProtoNNClassifier
+        """
+        first = not hasattr(self, "program_")
+        if first and classes is None:
+            raise UsageError("the first partial_fit needs classes: name all of them, as np.unique(y) does")
+        known = classes if first else self.classes_
+        rows = plumbing.training_rows(
+            self, X, y, sample_weight, self.class_weight, multilabel=True, keep_sparse=True, classes=known
+        )
+        self._keep(self._train(rows) if first else self._train_further(rows), rows)
+        return self
+
+    @available_if(_gives_probabilities)
+    def predict_proba(self, X: Any) -> NDArray[np.float64]:
+        """Return the probability of each class, or of each label by itself; where the loss is the cross-entropy.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix, shape (n, d)
+
+        Returns
+        -------
+        probabilities : array, shape (n, n_classes)
+        """
+        return self._probabilities(X, self._fitted.unit)
 
 
-def principal_directions(x: NDArray[np.float32], n_directions: int, seed: int) -> NDArray[np.float32]:
-    """The directions in which centred rows vary most, each with a fixed sign; random ones beyond those there are."""
-    n_found = min(n_directions, *x.shape)
-    directions = randomized_svd(x, n_found, n_iter=4, random_state=seed)[2].astype(np.float32)
-    draw = np.random.default_rng(seed)
-    more = draw.normal(size=(n_directions - n_found, x.shape[1])).astype(np.float32) / np.float32(math.sqrt(x.shape[1]))
-    return np.vstack([directions, more])
+class ProtoNNRegressor(TrainedByEngine, ProgramRegressor):
+    """Values from nearest prototypes in a learned projection, trained in the board's integers.
 
+    Parameters
+    ----------
+    budget, weight_format, ... : see the classifier
+        All of its parameters but `loss` and `class_weight`; the loss is the squared one, of standardised values.
 
-def start_prototypes(
-    projected: NDArray[np.float32], rows: TrainingRows, n_prototypes: int, seed: int
-) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
-    """Cluster the rows of each class (all rows, where there are none); Z has what the rows of a cluster have on average."""
-    targets = start_targets(rows)
-    group = rows.y if rows.task == "classification" else np.zeros(len(rows.y), np.intp)
-    members = [np.flatnonzero(group == label) for label in range(int(group.max()) + 1)]
-    shares = share_out(np.bincount(group, weights=rows.weight), np.bincount(group), n_prototypes)
-    draw = np.random.default_rng(seed)
-    points, labels = [], []
-    for own, n_clusters in zip(members, shares, strict=True):
-        if n_clusters == 0:
-            continue
-        own = own[:MOST_CLUSTERED]
-        centres = cluster_centres(projected[own], rows.weight[own], int(n_clusters), seed)
-        centres = centres[np.arange(n_clusters) % len(centres)].astype(np.float32)
-        spread = projected[own].std(axis=0) / 10  # copies of a centre must not stay copies
-        centres[: n_clusters] += (np.arange(n_clusters) >= len(np.unique(centres, axis=0)))[:, None] * spread * draw.normal(size=centres.shape)
-        nearest = np.argmin(squared_distances(projected[own], centres), axis=1)
-        counts = np.maximum(np.bincount(nearest, minlength=n_clusters), 1)[:, None]
-        sums = np.zeros((n_clusters, targets.shape[1]))
-        np.add.at(sums, nearest, targets[own])
-        points.append(centres)
-        labels.append(np.where(counts > 0, sums / counts, targets[own].mean(axis=0)))
-    return np.vstack(points).astype(np.float32), np.vstack(labels).astype(np.float32)
+    Attributes
+    ----------
+    n_outputs_ : int
+    program_ : Program
+        What runs on the board.
+    projection_ : ndarray of shape (width, n_features)
+    prototypes_ : ndarray of shape (n_prototypes, width)
+    prototype_labels_ : ndarray of shape (n_prototypes, n_scores)
+        W, B and Z as they count, gamma folded in.
+    plan_ : ProtoNNPlan
+        The sizes that were chosen.
+    trial_ : list of dict
+        What was tried, and the score of each on held-out training rows.
+    history_ : list of dict
+        A row for each epoch: the step, and the mean loss.
+    n_features_in_ : int
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Only where X has column names that are all strings.
 
+    Examples
+    --------
+    >>> from sklearn.datasets import load_diabetes
+    >>> from smidgen import ProtoNNRegressor
+    >>> X, y = load_diabetes(return_X_y=True)
+    >>> model = ProtoNNRegressor(budget="512 B", random_state=0).fit(X[:300], y[:300])
+    >>> bool(model.score(X[300:], y[300:]) > 0.35)
+    True
+    """
 
-def start_targets(rows: TrainingRows) -> NDArray[np.float32]:
-    """What a prototype in the place of each row would vote for."""
-    targets, _ = training_targets(rows)
-    if rows.task == "regression":
-        return targets
-    if rows.task == "multilabel":
-        return START_LABEL * targets
-    if rows.n_outputs == 2:
-        return START_LABEL * (2 * targets - 1)
-    return START_LABEL * np.eye(rows.n_outputs, dtype=np.float32)[targets]
+    _parameter_constraints = {**CONSTRAINTS, **SIZE_CONSTRAINTS}  # noqa: RUF012  (scikit-learn's own idiom)
+    _family = ProtoNNFamily()
+    _size_names = (
+        "width",
+        "n_prototypes",
+        "n_labels",
+        "density",
+    )
+
+    def __init__(
+        self,
+        budget: int | str | None = None,
+        *,
+        weight_format: Any = "auto",
+        width: int | None = None,
+        n_prototypes: int | None = None,
+        n_labels: int | None = None,
+        density: float | None = None,
+        n_steps: int | None = None,
+        batch_size: int = 256,
+        learning_rate: float | None = None,
+        weight_decay: float = 0.0,
+        noise: Any = "auto",
+        trial: bool = True,
+        early_stopping: bool = False,
+        validation_fraction: float = 0.1,
+        trusted_range: tuple[int, int] | None = None,
+        random_state: Any = None,
+    ) -> None:
+        self.budget = budget
+        self.weight_format = weight_format
+        self.width = width
+        self.n_prototypes = n_prototypes
+        self.n_labels = n_labels
+        self.density = density
+        self.n_steps = n_steps
+        self.batch_size = batch_size
+        self.learning_rate = learning_rate
+        self.weight_decay = weight_decay
+        self.noise = noise
+        self.trial = trial
+        self.early_stopping = early_stopping
+        self.validation_fraction = validation_fraction
+        self.trusted_range = trusted_range
+        self.random_state = random_state
+
+    @fit_context(prefer_skip_nested_validation=True)
+    @one_thread()
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+        """Choose the sizes, train, and build the Program.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix, shape (n, d)
+            Raw numbers, integers or floats; a large sparse matrix stays sparse.
+        y : array-like, shape (n,) or (n, K)
+        sample_weight : array-like, shape (n,), optional
+            A weight of 2 counts as a row given twice; rows of weight zero are left out.
+
+        Returns
+        -------
+        self : ProtoNNRegressor
+        """
+        rows = plumbing.regression_rows(self, X, y, sample_weight, keep_sparse=True)
+        self._keep(self._train(rows), rows)
+        return self
+
+    @fit_context(prefer_skip_nested_validation=True)
+    @one_thread()
+    def partial_fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+        """Go on with further rows, once over; the first call is a whole `fit` of its rows.
+
+        The sizes, the Input and which weights stay are those of the first rows, so let them be many and typical. After
+        every call there is a Program within the budget.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix, shape (n, d)
+        y : array-like, shape (n,) or (n, K)
+        sample_weight : array-like, shape (n,), optional
+
+        Returns
+        -------
+        self : ProtoNNRegressor
+        """
+        first = not hasattr(self, "program_")
+        rows = plumbing.regression_rows(
+            self, X, y, sample_weight, keep_sparse=True, n_outputs=None if first else self.n_outputs_
+        )
+        self._keep(self._train(rows) if first else self._train_further(rows), rows)
+        return self

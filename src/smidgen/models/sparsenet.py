@@ -1,164 +1,348 @@
-"""SparseNet: draft docstring."""
+"""SparseNet: a network with one hidden layer, its first layer pruned, trained in the board's integers.
 
-import math
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
-from typing import Any, NamedTuple, Self
+The rival that the ProtoNN paper compares with, and a model in its own right. For a row x:
+
+    u = Input(x)                                    bytes (see `scaling`); float32 for `weight_format="float32"`
+    y = relu(W (u - mean) / spread + b)             the hidden layer, sparse (`projection`)
+    s = Z y + c                                     scores
+
+    symbol   meaning                                                shape       attribute
+    x, u     a row, and what the Input makes of it                  (d,)
+    W, b     first layer                                            (h, d) (h,) projection_
+    Z, c     second layer                                           (L, h) (L,) output_weights_
+    L        scores: one for two classes, else one a class, label or value
+
+Weights of four or eight bits are trained as such, and the last phase computes in the Program's own integers, so that
+what is fitted is what is stored. The engine does that for any model (`engine`); here is the model alone.
+"""
+
+from numbers import Integral, Real
+from typing import Any, Self
 
 import numpy as np
+from numpy.typing import NDArray
+from sklearn.utils.metaestimators import available_if
 
-from smidgen.core.arrays import Array, namespace_of
-from smidgen.core.rounding import Grid
-from smidgen.models.engine import Trained
-from smidgen.models.parameters import RATE_OF_STEPS, Part, Weights
-from smidgen.models.fitting import Start, Values, n_scores, named_formats, start_outputs
-from smidgen.models.plans import LEAST_ENTRIES, SparseNetPlan, plan_sparsenet
-from smidgen.models.projection import Columns, Projected, Projection, Shifts, spread_out, whole_array
-from smidgen.models.rows import TrainingRows
-from smidgen.models.scaling import n_constant_bytes
-from smidgen.models.support import fill_room, shrinking, strongest
-from smidgen.program import Input, Linear, Matrix
+from smidgen.core.losses import LOSSES
+from smidgen.core.threads import one_thread
+from smidgen.errors import UsageError
+from smidgen.models import plumbing
+from smidgen.models.base import ProgramClassifier, ProgramRegressor
+from smidgen.models.sklearn_private import Interval, StrOptions, fit_context
+from smidgen.models.sparsenet_model import SparseNetFamily
+from smidgen.models.trained import CONSTRAINTS, TrainedByEngine
 
-LEARNING_RATE = 0.0135
-GRIDS = {"int4": Grid(-7, 7), "int8": Grid(-127, 127), "float32": None}
-LARGEST_BYTE = 255
-
-
-class SparseNetFamily:
-    """What `fitting` asks of the network."""
-
-    default_rate = LEARNING_RATE
-
-    def formats(self, weight_format: Any) -> Mapping[str, str]:
-        return named_formats(weight_format, ("projection", "outputs"))
-
-    def knobs(self, sizes: Mapping[str, Any], rows: TrainingRows) -> Mapping[str, Sequence[Any]]:
-        return {} if sizes.get("n_hidden") is not None else {"width_factor": (1.0, 0.7, 1.4)}
-
-    def plan(
-        self, budget: int, rows: TrainingRows, scaling: Input, formats: Mapping[str, str], **sizes: Any
-    ) -> SparseNetPlan:
-        input_bytes = n_constant_bytes(scaling)
-        return plan_sparsenet(budget, scaling.width, n_scores(rows), formats, input_bytes=input_bytes, **sizes)
-
-    def start(self, start: Start) -> "SparseNetModel":
-        return start_model(start)
-
-    def steps(self, trained: Trained, columns: Columns, values: Values) -> tuple[tuple[Any, ...], float]:
-        return trained.model.steps(trained, columns, values)
+SIZE_CONSTRAINTS = {
+    "n_hidden": [Interval(Integral, 1, None, closed="left"), None],
+    "density": [Interval(Real, 0, 1, closed="right"), None],
+}
 
 
-class Memo(NamedTuple):
-    """What the way back needs."""
-
-    projected: Projected
-    hidden: Array  # (n, h)
+def _gives_probabilities(estimator: Any) -> bool:
+    return estimator.loss == "cross_entropy"
 
 
-@dataclass(frozen=True, eq=False)
-class SparseNetModel:
-    """Forward and backward, for the training engine."""
+class SparseNetClassifier(TrainedByEngine, ProgramClassifier):
+    """A pruned network with one hidden layer, for classes or labels, trained in the board's integers.
 
-    parts: Mapping[str, Part]
-    plan: SparseNetPlan
-    projection: Projection
-    budget: int | None
-    sparse: tuple[str, ...] = ("W",)
+    Parameters
+    ----------
+    budget : int or str, optional
+        The bytes that all constants of the Program may take: 2048, "2kB", "512 B". 1 kB is 1,024 bytes. Without one
+        the sizes are those that 2 kB would buy, and nothing is refused.
+    weight_format : {"auto", "int4", "int8", "float32"} or dict, default="auto"
+        The number format of the matrices, or one for each by name: "projection" and "outputs". "auto" is int4, and from
+        8 kB on int8 where held-out training rows are served better by it. With float32 nothing is an integer.
+    n_hidden : int, optional
+        Units of the hidden layer.
+    density : float, optional
+        The share of the first layer's weights that stay. Sizes that are not given are planned (`plan_`).
+    loss : {"cross_entropy", "squared", "hinge"}, default="cross_entropy"
+    n_steps : int, optional
+        Training steps. By default 12,000 from 16,000 rows on, fewer with the square root of fewer rows, at least 600.
+    batch_size : int, default=256
+    learning_rate : float, optional
+        At the schedule's height; by default 0.0135.
+    weight_decay : float, default=0
+        Decoupled decay of the projection.
+    noise : float or "auto", default="auto"
+        The standard deviation of what is added to the inputs in training, in deviations of the inputs. "auto" lets
+        the trial choose between 0.01 and 0.8.
+    trial : bool, default=True
+        Whether short trainings on three quarters of the training rows choose the Input, the noise and the sizes that
+        are not given, by the other quarter.
+    early_stopping : bool, default=False
+        Whether to stop, and to keep the best model, by rows that are held out from the training.
+    validation_fraction : float, default=0.1
+        The share of rows held out for early stopping.
+    trusted_range : (int, int), optional
+        The range of whole numbers within 0..255 that the sensors are sure to keep: rows are then taken as they are,
+        and `predict` refuses any outside it.
+    class_weight : dict or "balanced", optional
+    random_state : int, RandomState or None, default=None
 
-    def of_columns(self, columns: Array) -> Self:
-        return replace(self, projection=self.projection.of_columns(columns))
+    Attributes
+    ----------
+    classes_ : ndarray of shape (n_classes,)
+    program_ : Program
+        What runs on the board.
+    projection_ : ndarray of shape (n_hidden, n_features)
+    output_weights_ : ndarray of shape (n_scores, n_hidden)
+        The two layers' weights as they count.
+    plan_ : SparseNetPlan
+        The sizes that were chosen.
+    trial_ : list of dict
+        What was tried, and the score of each on held-out training rows.
+    history_ : list of dict
+        A row for each epoch: the step, and the mean loss.
+    n_features_in_ : int
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Only where X has column names that are all strings.
 
-    def forward(self, weights: Weights, x: Array, units: Shifts | None) -> tuple[Array, Memo]:
-        xp = namespace_of(x)
-        real, whole, step = weights.real, weights.whole, weights.step
-        if units is None:
-            projected = self.projection.forward(x, real["W"], real["b"])
-            hidden = xp.clip(projected.values, min=0)
-            return hidden @ real["Z"].T + real["c"], Memo(projected, hidden)
-        unit, count = self.unit(weights), self.count(weights)
-        projected, y = self.projection.forward_whole(x, whole["W"], step["W"], real["b"], unit, units)
-        scores = (y @ whole["Z"].T + xp.round(real["c"] / count)) * count
-        return scores, Memo(projected, projected.values)
+    Examples
+    --------
+    >>> from sklearn.datasets import load_digits
+    >>> from smidgen import SparseNetClassifier
+    >>> X, y = load_digits(return_X_y=True)
+    >>> model = SparseNetClassifier(budget="1kB", random_state=0).fit(X[:1200], y[:1200])
+    >>> model.program_.cost().model_bytes <= 1024, bool(model.score(X[1200:], y[1200:]) > 0.9)
+    (True, True)
+    """
 
-    def backward(self, weights: Weights, memo: Memo, gradient: Array) -> dict[str, Array]:
-        xp = namespace_of(gradient)
-        of_p = gradient @ weights.real["Z"]
-        if memo.projected.free is None:
-            of_p = xp.where(memo.hidden > 0, of_p, xp.zeros_like(of_p))
-        of_W, of_b, of_log_unit = self.projection.backward(of_p, memo.projected)
-        found = {"W": of_W, "b": of_b, "Z": gradient.T @ memo.hidden, "c": xp.sum(gradient, axis=0)}
-        if of_log_unit is not None:
-            found["log_unit"] = of_log_unit
-        return found
-
-    def unit(self, weights: Weights) -> Array:
-        """What one count of a hidden byte is worth."""
-        return namespace_of(weights.real["W"]).exp(weights.real["log_unit"])
-
-    def count(self, weights: Weights) -> Array:
-        """What one count of a score is worth."""
-        return weights.step["Z"] * self.unit(weights)
-
-    def choose_support(self, magnitudes: Mapping[str, Array], progress: float) -> Mapping[str, Array]:
-        W = magnitudes["W"]
-        if progress < 1.0 or self.budget is None or self.plan.projection_is_fixed:
-            return {"W": strongest(W, shrinking(math.prod(W.shape), self.plan.n_entries, progress), LEAST_ENTRIES)}
-        room = self.budget - self.plan.bytes_but_projection
-        return {"W": fill_room(W, room, self.plan.formats["projection"])}
-
-    def first_units(self, weights: Weights, x: Array) -> Mapping[str, Array]:
-        """One count is a 255th of what only one in a thousand of the units that are on exceeds."""
-        xp = namespace_of(x)
-        hidden = xp.sort(xp.reshape(self.forward(weights, x, None)[1].hidden, (-1,)))
-        n_off = int(xp.sum(xp.astype(hidden <= 0, xp.int64)))
-        high = hidden[n_off + (hidden.shape[0] - 1 - n_off) * 999 // 1000] if n_off < hidden.shape[0] else xp.max(hidden)
-        return {"log_unit": xp.log(xp.clip(high, min=1e-6) / LARGEST_BYTE)}
-
-    def choose_units(self, weights: Weights) -> Shifts:
-        return self.projection.choose_shifts(weights.whole["W"], weights.step["W"], weights.real["b"], self.unit(weights))
-
-    def steps(self, trained: Trained, columns: Columns, values: Values) -> tuple[tuple[Any, ...], float]:
-        weights = trained.weights
-        if trained.units is None:
-            return self._float_steps(weights, columns, values)
-        real, whole, step, formats = weights.real, weights.whole, weights.step, self.plan.formats
-        first = self.projection.whole_step(
-            formats["projection"], whole["W"], step["W"], real["b"], self.unit(weights), trained.units, columns
-        )
-        count = float(self.count(weights))
-        outputs = np.asarray(real["c"], np.float64) + values.centre / values.deviation
-        bias = whole_array(np.round(outputs / count).astype(np.int64))
-        return (first, Linear(Matrix.pack(np.asarray(whole["Z"]), formats["outputs"]), bias)), count
-
-    def _float_steps(self, weights: Weights, columns: Columns, values: Values) -> tuple[tuple[Any, ...], float]:
-        real = {name: np.asarray(part, np.float64) for name, part in weights.real.items()}
-        W, bias = self.projection.real_layer(real["W"], real["b"])
-        outputs = (real["c"] * values.deviation + values.centre).astype(np.float32)
-        Z = (real["Z"].T * values.deviation).T
-        return (
-            Linear(Matrix.pack(spread_out(W, columns), "float32"), bias.astype(np.float32), "relu"),
-            Linear(Matrix.pack(Z, "float32"), outputs if outputs.any() else None),
-        ), 1.0
-
-
-def start_model(start: Start) -> SparseNetModel:
-    """Gaussian weights, as wide as inputs and hidden units ask for; no biases."""
-    plan, rate = start.plan, start.learning_rate
-    n_features, n_hidden = plan.n_features, plan.n_hidden
-    draw = np.random.default_rng(start.seed)
-    varied = max(1, int((start.x.max(axis=0) > start.x.min(axis=0)).sum()))
-    W = draw.normal(size=(n_hidden, n_features)) / math.sqrt(2 * varied)
-    Z = draw.normal(size=(plan.n_outputs, n_hidden)) / math.sqrt(n_hidden)
-    formats = plan.formats
-    parts = {
-        "W": Part(
-            W.astype(np.float32), rate, GRIDS[formats["projection"]], wide=False, by_feature=True,
-            decay=start.weight_decay,
-        ),
-        "b": Part(np.zeros(n_hidden, np.float32), rate),
-        "Z": Part(Z.astype(np.float32), rate, GRIDS[formats["outputs"]]),
-        "c": Part(start_outputs(start.rows, plan.n_outputs), rate),
-        "log_unit": Part(np.zeros((), np.float32), RATE_OF_STEPS),
+    _parameter_constraints = {
+        **CONSTRAINTS,
+        **SIZE_CONSTRAINTS,
+        "loss": [StrOptions(set(LOSSES))],
+        "class_weight": [dict, StrOptions({"balanced"}), None],
     }
-    projection = replace(start.projection, zero=0, largest_bias=plan.largest_bias)
-    return SparseNetModel(parts, plan, projection, start.budget)
+    _family = SparseNetFamily()
+    _size_names = (
+        "n_hidden",
+        "density",
+    )
+    _takes_indicator = True
+
+    def __init__(
+        self,
+        budget: int | str | None = None,
+        *,
+        weight_format: Any = "auto",
+        n_hidden: int | None = None,
+        density: float | None = None,
+        loss: str = "cross_entropy",
+        n_steps: int | None = None,
+        batch_size: int = 256,
+        learning_rate: float | None = None,
+        weight_decay: float = 0.0,
+        noise: Any = "auto",
+        trial: bool = True,
+        early_stopping: bool = False,
+        validation_fraction: float = 0.1,
+        class_weight: Any = None,
+        trusted_range: tuple[int, int] | None = None,
+        random_state: Any = None,
+    ) -> None:
+        self.budget = budget
+        self.weight_format = weight_format
+        self.n_hidden = n_hidden
+        self.density = density
+        self.loss = loss
+        self.n_steps = n_steps
+        self.batch_size = batch_size
+        self.learning_rate = learning_rate
+        self.weight_decay = weight_decay
+        self.noise = noise
+        self.trial = trial
+        self.early_stopping = early_stopping
+        self.validation_fraction = validation_fraction
+        self.class_weight = class_weight
+        self.trusted_range = trusted_range
+        self.random_state = random_state
+
+    @fit_context(prefer_skip_nested_validation=True)
+    @one_thread()
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+        """Choose the sizes, train, and build the Program.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix, shape (n, d)
+            Raw numbers, integers or floats; a large sparse matrix stays sparse.
+        y : array-like, shape (n,); or an indicator of labels, shape (n, L)
+        sample_weight : array-like, shape (n,), optional
+            A weight of 2 counts as a row given twice; rows of weight zero are left out.
+
+        Returns
+        -------
+        self : SparseNetClassifier
+        """
+        rows = plumbing.training_rows(self, X, y, sample_weight, self.class_weight, multilabel=True, keep_sparse=True)
+        self._keep(self._train(rows), rows)
+        return self
+
+    @fit_context(prefer_skip_nested_validation=True)
+    @one_thread()
+    def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Self:
+        """Go on with further rows, once over; the first call is a whole `fit` of its rows.
+
+        The sizes, the Input and which weights stay are those of the first rows, so let them be many and typical. After
+        every call there is a Program within the budget.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix, shape (n, d)
+        y : array-like, shape (n,); or an indicator of labels, shape (n, L)
+        classes : array-like, optional
+            All classes there will ever be; needed at the first call, and only there.
+        sample_weight : array-like, shape (n,), optional
+
+        Returns
+        -------
+        self : SparseNetClassifier
+        """
+        first = not hasattr(self, "program_")
+        if first and classes is None:
+            raise UsageError("the first partial_fit needs classes: name all of them, as np.unique(y) does")
+        known = classes if first else self.classes_
+        rows = plumbing.training_rows(
+            self, X, y, sample_weight, self.class_weight, multilabel=True, keep_sparse=True, classes=known
+        )
+        self._keep(self._train(rows) if first else self._train_further(rows), rows)
+        return self
+
+    @available_if(_gives_probabilities)
+    def predict_proba(self, X: Any) -> NDArray[np.float64]:
+        """Return the probability of each class, or of each label by itself; where the loss is the cross-entropy.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix, shape (n, d)
+
+        Returns
+        -------
+        probabilities : array, shape (n, n_classes)
+        """
+        return self._probabilities(X, self._fitted.unit)
+
+
+class SparseNetRegressor(TrainedByEngine, ProgramRegressor):
+    """A pruned network with one hidden layer, for one value or several, trained in the board's integers.
+
+    Parameters
+    ----------
+    budget, weight_format, ... : see the classifier
+        All of its parameters but `loss` and `class_weight`; the loss is the squared one, of standardised values.
+
+    Attributes
+    ----------
+    n_outputs_ : int
+    program_ : Program
+        What runs on the board.
+    projection_ : ndarray of shape (n_hidden, n_features)
+    output_weights_ : ndarray of shape (n_scores, n_hidden)
+        The two layers' weights as they count.
+    plan_ : SparseNetPlan
+        The sizes that were chosen.
+    trial_ : list of dict
+        What was tried, and the score of each on held-out training rows.
+    history_ : list of dict
+        A row for each epoch: the step, and the mean loss.
+    n_features_in_ : int
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Only where X has column names that are all strings.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_diabetes
+    >>> from smidgen import SparseNetRegressor
+    >>> X, y = load_diabetes(return_X_y=True)
+    >>> model = SparseNetRegressor(budget="512 B", random_state=0).fit(X[:300], y[:300])
+    >>> bool(model.score(X[300:], y[300:]) > 0.35)
+    True
+    """
+
+    _parameter_constraints = {**CONSTRAINTS, **SIZE_CONSTRAINTS}  # noqa: RUF012  (scikit-learn's own idiom)
+    _family = SparseNetFamily()
+    _size_names = (
+        "n_hidden",
+        "density",
+    )
+
+    def __init__(
+        self,
+        budget: int | str | None = None,
+        *,
+        weight_format: Any = "auto",
+        n_hidden: int | None = None,
+        density: float | None = None,
+        n_steps: int | None = None,
+        batch_size: int = 256,
+        learning_rate: float | None = None,
+        weight_decay: float = 0.0,
+        noise: Any = "auto",
+        trial: bool = True,
+        early_stopping: bool = False,
+        validation_fraction: float = 0.1,
+        trusted_range: tuple[int, int] | None = None,
+        random_state: Any = None,
+    ) -> None:
+        self.budget = budget
+        self.weight_format = weight_format
+        self.n_hidden = n_hidden
+        self.density = density
+        self.n_steps = n_steps
+        self.batch_size = batch_size
+        self.learning_rate = learning_rate
+        self.weight_decay = weight_decay
+        self.noise = noise
+        self.trial = trial
+        self.early_stopping = early_stopping
+        self.validation_fraction = validation_fraction
+        self.trusted_range = trusted_range
+        self.random_state = random_state
+
+    @fit_context(prefer_skip_nested_validation=True)
+    @one_thread()
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+        """Choose the sizes, train, and build the Program.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix, shape (n, d)
+            Raw numbers, integers or floats; a large sparse matrix stays sparse.
+        y : array-like, shape (n,) or (n, K)
+        sample_weight : array-like, shape (n,), optional
+            A weight of 2 counts as a row given twice; rows of weight zero are left out.
+
+        Returns
+        -------
+        self : SparseNetRegressor
+        """
+        rows = plumbing.regression_rows(self, X, y, sample_weight, keep_sparse=True)
+        self._keep(self._train(rows), rows)
+        return self
+
+    @fit_context(prefer_skip_nested_validation=True)
+    @one_thread()
+    def partial_fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+        """Go on with further rows, once over; the first call is a whole `fit` of its rows.
+
+        The sizes, the Input and which weights stay are those of the first rows, so let them be many and typical. After
+        every call there is a Program within the budget.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix, shape (n, d)
+        y : array-like, shape (n,) or (n, K)
+        sample_weight : array-like, shape (n,), optional
+
+        Returns
+        -------
+        self : SparseNetRegressor
+        """
+        first = not hasattr(self, "program_")
+        rows = plumbing.regression_rows(
+            self, X, y, sample_weight, keep_sparse=True, n_outputs=None if first else self.n_outputs_
+        )
+        self._keep(self._train(rows) if first else self._train_further(rows), rows)
+        return self

@@ -1,0 +1,304 @@
+"""ProtoNN as the training engine sees it: sizes, start, forward, backward, and the Program's steps.
+
+The symbols are those of `protonn`, where the estimators are. Written against the Array API but for the start and the end.
+May import core, the Program and the files of models/ that know no algorithm.
+"""
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, NamedTuple, Self
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.utils.extmath import randomized_svd
+
+from smidgen.core.arrays import Array, namespace_of
+from smidgen.core.distances import squared_distances
+from smidgen.core.rounding import Grid
+from smidgen.core.threshold import keep_largest_per_row
+from smidgen.models.clusters import cluster_centres, share_out
+from smidgen.models.engine import Trained
+from smidgen.models.fitting import Start, Values, n_scores, named_formats, start_outputs, training_targets
+from smidgen.models.parameters import Part, Weights
+from smidgen.models.plans import LABELS_A_PROTOTYPE, LEAST_ENTRIES, ProtoNNPlan, plan_protonn
+from smidgen.models.projection import Columns, Projected, Projection, Shifts, spread_out, whole_array
+from smidgen.models.rows import TrainingRows
+from smidgen.models.scaling import n_constant_bytes
+from smidgen.models.support import fill_room, shrinking, strongest
+from smidgen.program import Distance, Gaussian, Input, Linear, Matrix, arith
+
+LEARNING_RATE = 0.045
+START_LABEL = 4.0
+GAMMA = 2.5  # over the median distance
+GRIDS = {"int4": Grid(-7, 7), "int8": Grid(-127, 127), "float32": None}
+POINT_GRIDS = {"int4": Grid(-8, 7), "int8": Grid(-128, 127), "float32": None}
+POINT_SHIFT = {"int4": 4, "int8": 0}
+ZERO = 128
+KERNEL_ONE = 255  # what the table has for a distance of 0
+FINEST_TABLE = 31  # steps, at the most
+
+MOST_CLUSTERED = 3_000  # rows of a class
+MOST_MEASURED = 4_000  # rows whose distances gamma comes from
+
+
+class ProtoNNFamily:
+    """What `fitting` asks of ProtoNN."""
+
+    default_rate = LEARNING_RATE
+
+    def formats(self, weight_format: Any) -> Mapping[str, str]:
+        return named_formats(weight_format, ("projection", "prototypes", "labels"))
+
+    def knobs(self, sizes: Mapping[str, Any], rows: TrainingRows) -> Mapping[str, Sequence[Any]]:
+        knobs: dict[str, Sequence[Any]] = {}
+        if sizes.get("width") is None:
+            knobs["width_factor"] = (1.0, 0.7, 1.4)
+        if sizes.get("n_labels") is None and n_scores(rows) > LABELS_A_PROTOTYPE:
+            knobs["all_labels"] = (False, True)
+        return knobs
+
+    def plan(
+        self, budget: int, rows: TrainingRows, scaling: Input, formats: Mapping[str, str], **sizes: Any
+    ) -> ProtoNNPlan:
+        return plan_protonn(
+            budget,
+            scaling.width,
+            n_scores(rows),
+            formats,
+            most_prototypes=len(rows.y),
+            least_prototypes=rows.n_outputs if rows.task == "classification" else 1,
+            input_bytes=n_constant_bytes(scaling),
+            output_bias=rows.task != "classification" or rows.n_outputs == 2,
+            **sizes,
+        )
+
+    def start(self, start: Start) -> "ProtoNNModel":
+        return start_model(start)
+
+    def steps(self, trained: Trained, columns: Columns, values: Values) -> tuple[tuple[Any, ...], float]:
+        return trained.model.steps(trained, columns, values)
+
+    def matrices(self, trained: Trained, n_features: int) -> Mapping[str, NDArray]:
+        real = {name: np.array(part) for name, part in trained.weights.real.items()}
+        W = spread_out(real["W"], Columns(np.asarray(trained.columns), n_features))
+        return {"projection_": W, "prototypes_": real["B"], "prototype_labels_": real["Z"]}
+
+
+# The model.
+
+
+class Units(NamedTuple):
+    """What the last phase computes with beside the weights."""
+
+    shifts: Shifts
+    table: Array
+    expanded: Array  # the table at every distance (`arith.expand_table`)
+    table_shift: int
+
+
+class Memo(NamedTuple):
+    """What the way back needs."""
+
+    projected: Projected
+    kernel: Array  # (n, m)
+
+
+@dataclass(frozen=True, eq=False)
+class ProtoNNModel:
+    """Forward and backward, for the training engine."""
+
+    parts: Mapping[str, Part]
+    plan: ProtoNNPlan
+    projection: Projection
+    budget: int | None
+    sparse: tuple[str, ...] = ("W", "Z")
+
+    def of_columns(self, columns: Array) -> Self:
+        return replace(self, projection=self.projection.of_columns(columns))
+
+    def forward(self, weights: Weights, x: Array, units: Units | None) -> tuple[Array, Memo]:
+        xp = namespace_of(x)
+        real, whole, step = weights.real, weights.whole, weights.step
+        if units is None:
+            projected = self.projection.forward(x, real["W"], real["b"])
+            kernel = xp.exp(-squared_distances(projected.values, real["B"]))
+        else:
+            unit = self.unit(weights)
+            projected, y = self.projection.forward_whole(x, whole["W"], step["W"], real["b"], unit, units.shifts)
+            points = ZERO + whole["B"] * 2.0**self.point_shift
+            sq_dist = arith.square_distances(xp, y, points)
+            kernel = arith.gaussian(xp, sq_dist, units.expanded, units.table_shift) / KERNEL_ONE
+        scores = kernel @ real["Z"]
+        if "c" in real:
+            scores = scores + (
+                real["c"] if units is None else xp.round(real["c"] / self.count(weights)) * self.count(weights)
+            )
+        return scores, Memo(projected, kernel)
+
+    def backward(self, weights: Weights, memo: Memo, gradient: Array) -> dict[str, Array]:
+        xp = namespace_of(gradient)
+        B, Z = weights.real["B"], weights.real["Z"]
+        p, kernel = memo.projected.values, memo.kernel
+        of_sq_dist = -kernel * (gradient @ Z.T)
+        of_p = 2 * (xp.sum(of_sq_dist, axis=1)[:, None] * p - of_sq_dist @ B)
+        of_B = 2 * (xp.sum(of_sq_dist, axis=0)[:, None] * B - of_sq_dist.T @ p)
+        of_W, of_b, of_log_unit = self.projection.backward(of_p, memo.projected)
+        found = {"W": of_W, "b": of_b, "B": of_B, "Z": kernel.T @ gradient}
+        if "c" in weights.real:
+            found["c"] = xp.sum(gradient, axis=0)
+        if of_log_unit is not None:
+            found["log_step.B"] = of_log_unit
+        return found
+
+    @property
+    def point_shift(self) -> int:
+        return POINT_SHIFT[self.plan.formats["prototypes"]]
+
+    def unit(self, weights: Weights) -> Array:
+        """What one count of a projected byte is worth: points and bytes share a grid."""
+        return weights.step["B"] / 2.0**self.point_shift
+
+    def count(self, weights: Weights) -> Array:
+        """What one count of a score is worth."""
+        return weights.step["Z"] / KERNEL_ONE
+
+    def choose_support(self, magnitudes: Mapping[str, Array], progress: float) -> Mapping[str, Array]:
+        W, Z = magnitudes["W"], magnitudes["Z"]
+        keep_Z, _ = keep_largest_per_row(Z, shrinking(Z.shape[1], self.plan.n_labels, progress))
+        if progress < 1.0 or self.budget is None or self.plan.projection_is_fixed:
+            n_entries = shrinking(math.prod(W.shape), self.plan.n_entries, progress)
+            return {"W": strongest(W, n_entries, LEAST_ENTRIES), "Z": keep_Z}
+        labels = Matrix.pack(np.asarray(keep_Z).T.astype(np.int8), self.plan.formats["labels"])
+        room = self.budget - (self.plan.bytes_but_projection - self.plan.label_bytes + labels.n_bytes)
+        return {"W": fill_room(W, room, self.plan.formats["projection"]), "Z": keep_Z}
+
+    def first_units(self, weights: Weights, x: Array) -> Mapping[str, Array]:
+        return {}
+
+    def choose_units(self, weights: Weights) -> Units:
+        xp = namespace_of(weights.real["W"])
+        unit = self.unit(weights)
+        shifts = self.projection.choose_shifts(weights.whole["W"], weights.step["W"], weights.real["b"], unit)
+        reach = math.log(2 * KERNEL_ONE) / float(unit) ** 2  # the distance from which the kernel rounds to 0
+        table_shift = min(31, max(arith.FRACTION_BITS, math.ceil(math.log2(reach / FINEST_TABLE))))
+        places = 2.0**table_shift * np.arange(max(2, math.ceil(reach / 2**table_shift) + 1))
+        table = xp.asarray(np.round(KERNEL_ONE * np.exp(-(float(unit) ** 2) * places)).astype(np.float32))
+        return Units(shifts, table, arith.expand_table(xp, table), table_shift)
+
+    def steps(self, trained: Trained, columns: Columns, values: Values) -> tuple[tuple[Any, ...], float]:
+        weights = trained.weights
+        return (
+            self._float_steps(weights, columns, values)
+            if trained.units is None
+            else self._whole_steps(weights, trained.units, columns, values)
+        )
+
+    def _float_steps(self, weights: Weights, columns: Columns, values: Values) -> tuple[tuple[Any, ...], float]:
+        real = {name: np.asarray(part, np.float64) for name, part in weights.real.items()}
+        W, bias = self.projection.real_layer(real["W"], real["b"])
+        outputs = real.get("c", np.zeros(1)) * values.deviation + values.centre
+        return (
+            Linear(Matrix.pack(spread_out(W, columns), "float32"), bias.astype(np.float32)),
+            Distance(Matrix.pack(real["B"], "float32", "dense"), kernel=1.0),
+            Linear(
+                Matrix.pack((real["Z"] * values.deviation).T, "float32"),
+                outputs.astype(np.float32) if outputs.any() else None,
+            ),
+        ), 1.0
+
+    def _whole_steps(
+        self, weights: Weights, units: Units, columns: Columns, values: Values
+    ) -> tuple[tuple[Any, ...], float]:
+        real, whole, step, formats = weights.real, weights.whole, weights.step, self.plan.formats
+        first = self.projection.whole_step(
+            formats["projection"], whole["W"], step["W"], real["b"], self.unit(weights), units.shifts, columns
+        )
+        kernel = Gaussian(np.asarray(units.table).astype(np.uint8), units.table_shift)
+        points = Matrix.pack(np.asarray(whole["B"]), formats["prototypes"], "dense")
+        count = float(self.count(weights))
+        outputs = np.asarray(real.get("c", np.zeros(1)), np.float64) + values.centre / values.deviation
+        third = Linear(
+            Matrix.pack(np.asarray(whole["Z"]).T, formats["labels"]),
+            whole_array(np.round(outputs / count).astype(np.int64)),
+        )
+        return (first, Distance(points, zero=ZERO, shift=self.point_shift, kernel=kernel), third), count
+
+
+# The start.
+
+
+def start_model(start: Start) -> ProtoNNModel:
+    """PCA for W, k-means in each class for B, the class itself for Z, gamma folded into W and B."""
+    plan, rate = start.plan, start.learning_rate
+    x = (start.x - start.projection.mean) / np.float32(start.projection.spread)
+    W = principal_directions(x, plan.width, start.seed)
+    projected = x @ W.T
+    B, Z = start_prototypes(projected, start.rows, plan.n_prototypes, start.seed)
+    distances = np.sqrt(squared_distances(projected[:MOST_MEASURED], B))
+    gamma = np.float32(GAMMA / max(float(np.median(distances)), 1e-6))
+    W, B = W * gamma, B * gamma
+    rate_W = rate * float(np.abs(W).mean() / max(np.abs(B).mean(), 1e-6))
+    formats = plan.formats
+    parts = {
+        "W": Part(W, rate_W, GRIDS[formats["projection"]], wide=False, by_feature=True, decay=start.weight_decay),
+        "b": Part(np.zeros(plan.width, np.float32), rate),
+        "B": Part(B, rate, POINT_GRIDS[formats["prototypes"]]),
+        "Z": Part(Z, START_LABEL * rate, GRIDS[formats["labels"]]),
+    }
+    if plan.output_bias:
+        parts["c"] = Part(start_outputs(start.rows, plan.n_outputs), START_LABEL * rate)
+    projection = replace(start.projection, zero=ZERO, largest_bias=plan.largest_bias)
+    return ProtoNNModel(parts, plan, projection, start.budget)
+
+
+def principal_directions(x: NDArray[np.float32], n_directions: int, seed: int) -> NDArray[np.float32]:
+    """The directions in which centred rows vary most, each with a fixed sign; random ones beyond those there are."""
+    n_found = min(n_directions, *x.shape)
+    directions = randomized_svd(x, n_found, n_iter=4, random_state=seed)[2].astype(np.float32)
+    draw = np.random.default_rng(seed)
+    more = draw.normal(size=(n_directions - n_found, x.shape[1])).astype(np.float32) / np.float32(math.sqrt(x.shape[1]))
+    return np.vstack([directions, more])
+
+
+def start_prototypes(
+    projected: NDArray[np.float32], rows: TrainingRows, n_prototypes: int, seed: int
+) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
+    """Cluster the rows of each class (all rows, where there are none); Z has what the rows of a cluster have on average."""
+    targets = start_targets(rows)
+    group = rows.y if rows.task == "classification" else np.zeros(len(rows.y), np.intp)
+    members = [np.flatnonzero(group == label) for label in range(int(group.max()) + 1)]
+    shares = share_out(np.bincount(group, weights=rows.weight), np.bincount(group), n_prototypes)
+    draw = np.random.default_rng(seed)
+    points, labels = [], []
+    for own, n_clusters in zip(members, shares, strict=True):
+        if n_clusters == 0:
+            continue
+        own = own[:MOST_CLUSTERED]
+        centres = cluster_centres(projected[own], rows.weight[own], int(n_clusters), seed)
+        centres = centres[np.arange(n_clusters) % len(centres)].astype(np.float32)
+        spread = projected[own].std(axis=0) / 10  # copies of a centre must not stay copies
+        centres[:n_clusters] += (
+            (np.arange(n_clusters) >= len(np.unique(centres, axis=0)))[:, None]
+            * spread
+            * draw.normal(size=centres.shape)
+        )
+        nearest = np.argmin(squared_distances(projected[own], centres), axis=1)
+        counts = np.maximum(np.bincount(nearest, minlength=n_clusters), 1)[:, None]
+        sums = np.zeros((n_clusters, targets.shape[1]))
+        np.add.at(sums, nearest, targets[own])
+        points.append(centres)
+        labels.append(np.where(counts > 0, sums / counts, targets[own].mean(axis=0)))
+    return np.vstack(points).astype(np.float32), np.vstack(labels).astype(np.float32)
+
+
+def start_targets(rows: TrainingRows) -> NDArray[np.float32]:
+    """What a prototype in the place of each row would vote for."""
+    targets, _ = training_targets(rows)
+    if rows.task == "regression":
+        return targets
+    if rows.task == "multilabel":
+        return START_LABEL * targets
+    if rows.n_outputs == 2:
+        return START_LABEL * (2 * targets - 1)
+    return START_LABEL * np.eye(rows.n_outputs, dtype=np.float32)[targets]
