@@ -26,6 +26,7 @@ from smidgen.models import plumbing
 from smidgen.models.protonn import ProtoNNClassifier, ProtoNNRegressor
 from smidgen.models.prototypes import PrototypeClassifier
 from smidgen.models.sparsenet import SparseNetClassifier, SparseNetRegressor
+from smidgen.models.trained import TrainedByEngine
 from tests.models.least_squares import LeastSquaresClassifier, LeastSquaresRegressor
 
 ESTIMATORS = [
@@ -57,7 +58,15 @@ every_estimator = pytest.mark.parametrize(
 )
 
 
-@parametrize_with_checks([*ESTIMATORS, *REGRESSORS])
+def excused(estimator):
+    """What scikit-learn excuses in its own SGD, too; test_engine.py shows what holds instead."""
+    if not isinstance(estimator, TrainedByEngine):
+        return {}
+    reason = "batches are drawn, so that a row given twice is not drawn as one of weight two"
+    return {f"check_sample_weight_equivalence_on_{kind}_data": reason for kind in ("dense", "sparse")}
+
+
+@parametrize_with_checks([*ESTIMATORS, *REGRESSORS], expected_failed_checks=excused)
 def test_scikit_learn_to_the_letter(estimator, check):
     check(estimator)
 

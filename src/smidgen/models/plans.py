@@ -215,7 +215,7 @@ def plan_protonn(
     (16, 112, 4, 718, 2048)
     """
     if n_labels is None:
-        n_labels = n_outputs if all_labels else LABELS_A_PROTOTYPE
+        n_labels = n_outputs if all_labels or wants_all_labels(n_features, n_outputs) else LABELS_A_PROTOTYPE
     n_labels = min(n_labels, n_outputs)
 
     def with_sizes(h: int, m: int, projection_bytes: int) -> ProtoNNPlan:
@@ -252,6 +252,11 @@ def plan_protonn(
     raise BudgetError(
         f"a ProtoNN of this kind does not fit into {counted(budget, 'byte')}: it takes {smallest.n_bytes}"
     )
+
+
+def wants_all_labels(n_features: int, n_outputs: int) -> bool:
+    """Say whether every prototype needs a vote for every class: where they are few, or many among few features."""
+    return n_outputs <= LABELS_A_PROTOTYPE or n_features < 2 * n_outputs
 
 
 def protonn_width(n_features: int, n_outputs: int, factor: float = 1.0) -> int:

@@ -27,6 +27,7 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.metaestimators import available_if
+from sklearn.utils.validation import check_is_fitted
 
 from smidgen.core.losses import LOSSES
 from smidgen.core.threads import one_thread
@@ -237,6 +238,7 @@ class ProtoNNClassifier(TrainedByEngine, ProgramClassifier):
         -------
         probabilities : array, shape (n, n_classes)
         """
+        check_is_fitted(self)
         return self._probabilities(X, self._fitted.unit)
 
 

@@ -21,7 +21,7 @@ from smidgen.models.clusters import cluster_centres, share_out
 from smidgen.models.engine import Trained
 from smidgen.models.fitting import Start, Values, n_scores, named_formats, start_outputs, training_targets
 from smidgen.models.parameters import Part, Weights
-from smidgen.models.plans import LABELS_A_PROTOTYPE, LEAST_ENTRIES, ProtoNNPlan, plan_protonn
+from smidgen.models.plans import LEAST_ENTRIES, ProtoNNPlan, plan_protonn, wants_all_labels
 from smidgen.models.projection import Columns, Projected, Projection, Shifts, spread_out, whole_array
 from smidgen.models.rows import TrainingRows
 from smidgen.models.scaling import n_constant_bytes
@@ -54,7 +54,7 @@ class ProtoNNFamily:
         knobs: dict[str, Sequence[Any]] = {}
         if sizes.get("width") is None:
             knobs["width_factor"] = (1.0, 0.7, 1.4)
-        if sizes.get("n_labels") is None and n_scores(rows) > LABELS_A_PROTOTYPE:
+        if sizes.get("n_labels") is None and not wants_all_labels(rows.X.shape[1], n_scores(rows)):
             knobs["all_labels"] = (False, True)
         return knobs
 

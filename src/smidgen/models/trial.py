@@ -19,8 +19,8 @@ from smidgen.models.fitting import (
     Family,
     Fitted,
     Settings,
+    closeness_of,
     plan_of,
-    score_of,
     steps_for,
     train_choice,
 )
@@ -30,7 +30,7 @@ from smidgen.program import Input
 NOISES = (0.01, 0.03, 0.1, 0.3, 0.55, 0.8)
 FIRST_NOISE = 2  # where among them a trial begins
 FEWER_STEPS = 5  # times fewer than the training that counts
-LEAST_STEPS = 200
+LEAST_STEPS = 80
 HELD_OUT, MOST_HELD_OUT = 0.25, 10_000
 WIDE_FORMAT_FROM = 8 * 1024  # bytes from which int8 may be as good as int4
 
@@ -136,7 +136,7 @@ class _Trial:
             fitted = train_choice(self.family, self.learn, option, self.settings, self.n_steps)
         except BudgetError:  # a knob turned beyond what the budget holds
             return -math.inf
-        score = score_of(fitted.program, self.held)
+        score = closeness_of(fitted, self.held, self.settings.loss)
         self.seen.append((same, score))
         self.log.append({"input": option.scaling.describe(), "noise": option.noise, **option.knobs, "score": score})
         return score
