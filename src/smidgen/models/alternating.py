@@ -28,21 +28,22 @@ What the paper leaves open, and what is done here:
 
 - Targets are 0 and 1, as Section 3 has them, and a binary problem has two columns of them: only so do the published
   sizes of the binary models come out (mnist: 15.96 kB with m = 40, width 10 and s_W = 0.23).
-- "Armijo rule": eta_0 is the largest step on a grid of powers of two with f(P) - f(P+) >= 1e-4 <grad, P - P+>, where
-  P+ = HT(P - eta_0 grad). Written with P - P+ the right side cannot be negative for a feasible P, whatever HT takes away.
-  The grid is searched from the previous round's eta_0, upwards while the rule holds, else downwards. With mini-batches
-  the first batch decides. If no step holds, the part is left as it is for this round.
+- "Armijo rule": a step eta holds if f(P) - f(P+) >= 1e-4 <grad, P - P+>, with P+ = HT(P - eta grad). Written with
+  P - P+ the right side is never negative for a feasible P, whatever HT takes away. The search goes by powers of two from
+  the previous round's eta_0: upwards while steps hold and f still falls, else downwards until one holds. (Upwards while
+  they hold alone leads from the large objective of the first rounds to prototypes so far away that no row sees them,
+  where all gradients vanish.) With mini-batches f is the loss of the first batch. If no step holds, the part is left.
 - "t" counts the steps of one sub-problem and begins at 1 again with the next.
 - Algorithm 1 sums gradients over the batch; here they are averaged, which eta_0 undoes.
 - Mini-batches are a fresh permutation of the rows each epoch, cut in pieces; the last one may be shorter.
 - A part is thresholded when its first sub-problem begins, a part that is not trained at the very start (Section 9.1
   says so of W). Every later value satisfies its constraint because HT made it.
-- Model bytes are 4 an entry of a dense matrix or 8 a non-zero of a sparse one, whichever is less, matrix by matrix: this
-  reproduces the sizes in Tables 1 and 2 and Figure 2 (see `paper_plan`), though "0.8" then saves nothing.
+- Model bytes are 4 an entry of a dense matrix or 8 a non-zero of a sparse one, whichever is less, matrix by matrix:
+  this reproduces the published sizes (see `paper_plan`), although a density of 0.8 then saves nothing.
 - With fixed B and W the squared loss is a quadratic in Z. On full gradients its matrix K'wK is built once a
   sub-problem, which changes nothing but time.
 
-May import NumPy, core and models/clusters.
+May import NumPy, SciPy's sparse matrices, core, and budget and clusters beside it.
 """
 
 import math
@@ -53,12 +54,14 @@ from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy import sparse
 
 from smidgen.core.arrays import Array, namespace_of
 from smidgen.core.distances import squared_distances
 from smidgen.core.random import Generator, generator
 from smidgen.core.threshold import keep_largest
 from smidgen.errors import BudgetError, UsageError
+from smidgen.models.budget import largest_that_fits
 from smidgen.models.clusters import cluster_centres
 
 Part = Literal["Z", "B", "W"]
@@ -68,9 +71,11 @@ N_ROUNDS = 150
 EPOCHS_OF_GRADIENT, EPOCHS_OF_BATCHES = 20, 5
 GAMMA_FACTOR = 2.5
 SUFFICIENT = 1e-4  # of the decrease that the gradient promises, by Armijo's rule
+FIRST_GUESS = 2.0**-10  # of a part's own length: far too short a step, as the search then goes upwards
 MOST_TRIALS = 60  # of step sizes, a factor of two apart
 ENTRIES_AT_ONCE = 1 << 19  # of K, so that a block and its temporaries stay in the cache
-LARGEST_MEDIAN = 1 << 24  # distances whose exact median is taken; beyond, those of a sample of rows
+ROWS_AT_ONCE = 4096  # where there is no K
+MOST_DISTANCES = 1 << 24  # of which the exact median is taken; beyond, that of a sample of the rows
 
 
 @dataclass(frozen=True)
@@ -81,6 +86,42 @@ class Model:
     B: Array  # (m, h)
     Z: Array  # (m, L)
     gamma: float
+
+
+@dataclass(frozen=True)
+class Rows:
+    """Rows of a batch or of everything: features (or projected rows, while W is fixed), targets, shares in the mean."""
+
+    points: Any  # (n, d) or (n, h)
+    Y: Array  # (n, L)
+    share: Array  # (n, 1), summing to 1
+
+    def __len__(self) -> int:
+        return self.Y.shape[0]
+
+    def gather(self, order: Array) -> "Rows":
+        """Return copies of the rows in another order."""
+        xp = namespace_of(self.Y)
+        is_sparse = hasattr(self.points, "tocsr")
+        points = self.points[order] if is_sparse else xp.take(self.points, order, axis=0)
+        return Rows(points, xp.take(self.Y, order, axis=0), xp.take(self.share, order, axis=0))
+
+    def pieces(self, size: int) -> Iterator["Rows"]:
+        """Cut into runs of at most `size` rows, which keep their shares."""
+        if size >= len(self):
+            yield self
+            return
+        for begin in range(0, len(self), size):
+            run = slice(begin, min(begin + size, len(self)))
+            yield Rows(self.points[run], self.Y[run, ...], self.share[run, ...])
+
+
+def rows_of(X: Any, Y: Array, weight: Array | None = None) -> Rows:
+    """Return rows whose shares are their weights over the total weight."""
+    xp, n = namespace_of(Y), Y.shape[0]
+    if weight is None:
+        return Rows(X, Y, xp.full((n, 1), 1 / n, dtype=Y.dtype, device=Y.device))
+    return Rows(X, Y, xp.reshape(xp.astype(weight / xp.sum(weight), Y.dtype), (n, 1)))
 
 
 @dataclass(frozen=True)
@@ -134,7 +175,7 @@ def alternate(
     seed : int
         Of the order of the batches; the full gradient draws nothing.
     weight : array, shape (n,), optional
-        Weights of the rows; a weight of 2 means a row given twice.
+        Weights of the rows, all above 0; with the full gradient a weight of 2 means a row given twice.
     callback : callable(Round, W, B, Z), optional
         Called at the start and after every round; a true answer ends the training.
 
@@ -150,27 +191,23 @@ def alternate(
     >>> W, B, Z = np.array([[1.0]]), np.array([[1.0], [3.0]]), np.eye(2)
     >>> W, B, Z, history = alternate(X, Y, W, B, Z, gamma=1.0, n_rounds=5)
     >>> [round(history[i].objective, 3) for i in (0, -1)]
-    [0.209, 0.0]
+    [0.2, 0.0]
     """
     _refuse_unknown(train)
     n_epochs = n_epochs or (EPOCHS_OF_GRADIENT if batch_size is None else EPOCHS_OF_BATCHES)
-    rows, draw = _Rows(X, Y, _shares(Y, weight)), generator(Y, seed)
-    model = Model(W, B, Z, gamma)
+    rows, model, draw = rows_of(X, Y, weight), Model(W, B, Z, gamma), generator(Y, seed)
     limits = {part: n_entries(getattr(model, part), s) for part, s in zip(("W", "B", "Z"), sparsity, strict=True)}
     for part in set(PARTS) - set(train):
         model = replace(model, **{part: keep_largest(getattr(model, part), limits[part])[1]})
 
-    history = [Round(0, _objective(rows, model), {})]
-    if callback is not None and callback(history[0], model.W, model.B, model.Z):
-        return model.W, model.B, model.Z, history
+    history: list[Round] = []
     first_steps: dict[Part, float] = {}
-    for number in range(1, n_rounds + 1):
-        for part in (part for part in PARTS if part in train):
-            losses = _losses(part, rows, model, n_epochs, batch_size, draw)
-            values, eta = descend(getattr(model, part), limits[part], losses, first_steps.get(part))
+    for number in range(n_rounds + 1):
+        for part in (part for part in PARTS if part in train and number > 0):
+            losses = _losses(part, rows, model, n_epochs=n_epochs, batch_size=batch_size, draw=draw)
+            values, first_steps[part] = descend(getattr(model, part), limits[part], losses, first_steps.get(part))
             model = replace(model, **{part: values})
-            first_steps[part] = eta
-        history.append(Round(number, _objective(rows, model), dict(first_steps)))
+        history.append(Round(number, objective(rows, model), dict(first_steps)))
         if callback is not None and callback(history[-1], model.W, model.B, model.Z):
             break
     return model.W, model.B, model.Z, history
@@ -194,10 +231,10 @@ def n_entries(values: Array, density: float) -> int:
 
 # The block that W, B and Z share: gradient, threshold, descend.
 
-Loss = Callable[[Array, bool], tuple[float, Array | None]]  # values, is the gradient wanted → loss, gradient
+Loss = Callable[[Array, bool], tuple[float, Array]]  # values, is the gradient wanted → loss, gradient (else anything)
 
 
-def descend(values: Array, k: int, losses: Iterator[Loss], eta_guess: float | None = None) -> tuple[Array, float]:
+def descend(values: Array, k: int, losses: Iterator[Loss], guess: float | None = None) -> tuple[Array, float]:
     """Iterative hard thresholding of one part, one step for each loss: Armijo's first step size, eta_0 / t after.
 
     Parameters
@@ -207,141 +244,104 @@ def descend(values: Array, k: int, losses: Iterator[Loss], eta_guess: float | No
         Entries that may be other than zero.
     losses : iterator of callables
         The loss of each step's batch as a function of the values, with its gradient where that is wanted.
-    eta_guess : float, optional
+    guess : float, optional
         Where to begin the search for eta_0.
 
     Returns
     -------
     values : array
     eta_0 : float
-        0 where no step met Armijo's rule; then the values are the thresholded ones they were.
+        0 where no step met Armijo's rule; then the values are only thresholded.
     """
-    values, eta = keep_largest(values, k)[1], 0.0
-    for t, loss in enumerate(losses, start=1):
-        value, gradient = loss(values, True)
-        if t == 1:
-            values, eta = _first_step(values, k, loss, value, gradient, eta_guess)
-            if eta == 0:
-                break
-        else:
-            values = _thresholded_step(values, gradient, eta / t, k)
+    values, eta = first_step(keep_largest(values, k)[1], k, next(losses), guess)
+    if eta > 0:
+        for t, loss in enumerate(losses, start=2):
+            values = _thresholded_step(values, loss(values, True)[1], eta / t, k)
     return values, eta
 
 
-def _first_step(
-    values: Array, k: int, loss: Loss, value: float, gradient: Array, guess: float | None
-) -> tuple[Array, float]:
-    """Take the largest step on a grid of powers of two that meets Armijo's rule."""
-    length = float(_norm(gradient))
+def first_step(values: Array, k: int, loss: Loss, guess: float | None = None) -> tuple[Array, float]:
+    """Step as far as the loss keeps falling on a grid of powers of two, by Armijo's rule.
+
+    Parameters and returns are those of `descend`, for thresholded values and one loss.
+    """
+    xp = namespace_of(values)
+    value, gradient = loss(values, True)
+    length = float(xp.sqrt(xp.sum(gradient * gradient)))
     if length == 0 or not math.isfinite(length):
         return values, 0.0
 
-    def attempt(eta: float) -> Array | None:
+    def attempt(eta: float, best: float) -> tuple[Array, float] | None:
         stepped = _thresholded_step(values, gradient, eta, k)
-        promised = float(namespace_of(values).sum(gradient * (values - stepped)))
-        return stepped if loss(stepped, False)[0] <= value - SUFFICIENT * promised else None
+        promised = float(xp.sum(gradient * (values - stepped)))
+        reached = loss(stepped, False)[0]
+        return (stepped, reached) if reached <= value - SUFFICIENT * promised and reached < best else None
 
-    eta = guess or float(_norm(values)) / length or 1 / length
-    taken = attempt(eta)
-    if taken is not None:
-        for _ in range(MOST_TRIALS):
-            larger = attempt(2 * eta)
-            if larger is None:
-                break
-            taken, eta = larger, 2 * eta
-        return taken, eta
+    eta = guess or FIRST_GUESS * float(xp.sqrt(xp.sum(values * values))) / length or 1 / length
+    taken = attempt(eta, math.inf)
+    factor = 0.5 if taken is None else 2.0
     for _ in range(MOST_TRIALS):
-        eta /= 2
-        taken = attempt(eta)
-        if taken is not None:
-            return taken, eta
-    return values, 0.0
+        other = attempt(factor * eta, math.inf if taken is None else taken[1])
+        if taken is not None and other is None:
+            return taken[0], eta
+        eta *= factor
+        if taken is None and other is not None:
+            return other[0], eta
+        taken = other
+    return (values, 0.0) if taken is None else (taken[0], eta)
 
 
 def _thresholded_step(values: Array, gradient: Array, eta: float, k: int) -> Array:
     return keep_largest(values - eta * gradient, k)[1]
 
 
-def _norm(values: Array) -> Array:
-    xp = namespace_of(values)
-    return xp.sqrt(xp.sum(values * values))
-
-
 # The losses of the steps of one sub-problem.
 
 
-@dataclass(frozen=True)
-class _Rows:
-    """Rows of a batch or of everything: features (or projected rows, where W is fixed), targets, shares of the mean."""
-
-    points: Any  # (n, d) or (n, h)
-    Y: Array  # (n, L)
-    share: Array  # (n, 1), summing to 1 over all rows
-
-    def __len__(self) -> int:
-        return self.Y.shape[0]
-
-    def take(self, index: Any) -> "_Rows":
-        return _Rows(self.points[index], self.Y[index, ...], self.share[index, ...])
-
-    def pieces(self, size: int) -> Iterator["_Rows"]:
-        """Cut into runs of at most `size` rows."""
-        if size >= len(self):
-            yield self
-            return
-        for begin in range(0, len(self), size):
-            yield self.take(slice(begin, min(begin + size, len(self))))
-
-
-def _shares(Y: Array, weight: Array | None) -> Array:
-    xp, n = namespace_of(Y), Y.shape[0]
-    if weight is None:
-        return xp.full((n, 1), 1 / n, dtype=Y.dtype, device=Y.device)
-    return xp.reshape(xp.asarray(weight / xp.sum(weight), dtype=Y.dtype), (n, 1))
-
-
 def _losses(
-    part: Part, rows: _Rows, model: Model, n_epochs: int, batch_size: int | None, draw: Generator
+    part: Part, rows: Rows, model: Model, *, n_epochs: int, batch_size: int | None, draw: Generator
 ) -> Iterator[Loss]:
     """Give the loss of each step: the same one for every epoch of full gradients, else one for each batch."""
     if part != "W":
         rows = replace(rows, points=rows.points @ model.W.T)
     if batch_size is None:
-        loss = _quadratic(rows, model) if part == "Z" else _loss(part, rows, model)
-        yield from repeat(loss, n_epochs)
+        yield from repeat(quadratic_in_Z(rows, model) if part == "Z" else _loss(part, rows, model), n_epochs)
         return
     for _ in range(n_epochs):
-        shuffled = rows.take(draw.permutation(len(rows)))  # gathered once an epoch: batches are slices of it
+        shuffled = rows.gather(draw.permutation(len(rows)))  # once an epoch: batches are slices of it
         for batch in shuffled.pieces(batch_size):
             share = batch.share / namespace_of(batch.share).sum(batch.share)
             yield _loss(part, replace(batch, share=share), model)
 
 
-def _loss(part: Part, rows: _Rows, model: Model) -> Loss:
-    def loss(values: Array, wants_gradient: bool) -> tuple[float, Array | None]:
+def _loss(part: Part, rows: Rows, model: Model) -> Loss:
+    def loss(values: Array, wants_gradient: bool) -> tuple[float, Array]:
         return loss_and_gradient(rows, replace(model, **{part: values}), part, wants_gradient)
 
     return loss
 
 
-def _quadratic(rows: _Rows, model: Model) -> Loss:
-    """Give the loss as a function of Z: <Z, GZ> - 2 <Z, A> + c, with G = K'wK, A = K'wY and c = sum w |y|²."""
+def quadratic_in_Z(rows: Rows, model: Model) -> Loss:  # noqa: N802  (the paper's letter)
+    """Return the loss of projected rows as a function of Z: <Z, G Z> - 2 <Z, A> + c.
+
+    G = K'wK, A = K'wY and c = sum w |y|², in float64: float32 would lose the small differences near the optimum.
+    """
     xp = namespace_of(rows.Y)
-    gram: Any = 0.0
-    aim: Any = 0.0
-    constant = 0.0
+    G: Any = 0.0
+    A: Any = 0.0
+    c = 0.0
     for piece in rows.pieces(_rows_at_once(model)):
         K = similarities(piece.points, model.B, model.gamma)
         weighted = K * piece.share
-        gram = gram + xp.astype(K.T @ weighted, xp.float64)  # float32 would lose the small differences near the optimum
-        aim = aim + xp.astype(weighted.T @ piece.Y, xp.float64)
-        constant += float(xp.sum(piece.Y * piece.Y * piece.share))
+        G = G + xp.astype(K.T @ weighted, xp.float64)
+        A = A + xp.astype(weighted.T @ piece.Y, xp.float64)
+        c += float(xp.sum(piece.Y * piece.Y * piece.share))
 
-    def loss(Z: Array, wants_gradient: bool) -> tuple[float, Array | None]:
+    def loss(Z: Array, wants_gradient: bool) -> tuple[float, Array]:
         exact = xp.astype(Z, xp.float64)
-        product = gram @ exact
-        value = float(xp.sum(exact * (product - 2 * aim))) + constant
-        return value, xp.astype(2 * (product - aim), Z.dtype) if wants_gradient else None
+        product = G @ exact
+        value = float(xp.sum(exact * (product - 2 * A))) + c
+        return value, xp.astype(2 * (product - A), Z.dtype) if wants_gradient else Z
 
     return loss
 
@@ -352,69 +352,65 @@ def _quadratic(rows: _Rows, model: Model) -> Loss:
 def similarities(U: Array, B: Array, gamma: float) -> Array:
     """Return K_ij = exp(-gamma² |u_i - b_j|²), by one product: the squares ride along as two columns more."""
     xp = namespace_of(U)
-    B = gamma * B
-    ones = xp.ones((U.shape[0], 1), dtype=U.dtype, device=U.device)
-    sq_u = gamma * gamma * xp.sum(U * U, axis=1, keepdims=True)
-    sq_b = xp.sum(B * B, axis=1, keepdims=True)
-    left = xp.concat((U, sq_u, ones), axis=1)
-    right = xp.concat((2 * gamma * B, -xp.ones_like(sq_b), -sq_b), axis=1)
+    sq_u = gamma**2 * xp.sum(U * U, axis=1, keepdims=True)
+    sq_b = gamma**2 * xp.sum(B * B, axis=1, keepdims=True)
+    left = xp.concat((U, sq_u, xp.ones_like(sq_u)), axis=1)
+    right = xp.concat((2 * gamma**2 * B, -xp.ones_like(sq_b), -sq_b), axis=1)
     return xp.exp(left @ right.T)
 
 
-def loss_and_gradient(
-    rows: _Rows, model: Model, part: Part | None, wants_gradient: bool = True
-) -> tuple[float, Array | None]:
+def loss_and_gradient(rows: Rows, model: Model, part: Part | None, wants_gradient: bool = True) -> tuple[float, Array]:
     """Return the objective and its gradient by one part, block by block.
 
-    Where `part` is "B" or "Z", the points of the rows are projected already.
+    Where `part` is "B" or "Z", the points of the rows are projected already. Without a gradient anything stands for it.
     """
     xp = namespace_of(rows.Y)
-    value, gradient = 0.0, None
+    value: float = 0.0
+    gradient: Any = 0.0
     for piece in rows.pieces(_rows_at_once(model)):
-        U = piece.points @ model.W.T if part in ("W", None) else piece.points
+        U = piece.points if part in ("B", "Z") else piece.points @ model.W.T
         K = similarities(U, model.B, model.gamma)
         error = K @ model.Z - piece.Y
-        weighted = error * piece.share
-        value += float(xp.sum(weighted * error))
-        if wants_gradient:
-            share = _gradient(part, piece.points, U, K, weighted, model)
-            gradient = share if gradient is None else gradient + share
+        E = error * piece.share
+        value += float(xp.sum(E * error))
+        if wants_gradient and part == "Z":
+            gradient = gradient + 2 * (K.T @ E)
+        elif wants_gradient:
+            pull = K * (E @ (4 * model.gamma**2 * model.Z.T))  # of every row on every prototype, and back: (n, m)
+            gradient = gradient + (_gradient_B(pull, U, model) if part == "B" else _gradient_W(pull, U, piece, model))
     return value, gradient
 
 
-def _gradient(part: Part | None, points: Any, U: Array, K: Array, E: Array, model: Model) -> Array:
-    if part == "Z":
-        return 2 * (K.T @ E)
-    C = K * (E @ (4 * model.gamma**2 * model.Z).T)  # what every pair pulls: (n, m)
-    if part == "B":
-        return C.T @ U - _sum_of_columns(C) * model.B
-    grad_U = C @ model.B - _sum_of_rows(C) * U
-    return (points.T @ grad_U).T
+def _gradient_B(pull: Array, U: Array, model: Model) -> Array:  # noqa: N802
+    total = namespace_of(pull).sum(pull, axis=0)[:, None]
+    return pull.T @ U - total * model.B
 
 
-def _sum_of_columns(C: Array) -> Array:
-    xp = namespace_of(C)
-    return xp.sum(C, axis=0)[:, None]
+def _gradient_W(pull: Array, U: Array, piece: Rows, model: Model) -> Array:  # noqa: N802
+    total = namespace_of(pull).sum(pull, axis=1, keepdims=True)
+    return (piece.points.T @ (pull @ model.B - total * U)).T
 
 
-def _sum_of_rows(C: Array) -> Array:
-    return namespace_of(C).sum(C, axis=1, keepdims=True)
-
-
-def _objective(rows: _Rows, model: Model) -> float:
+def objective(rows: Rows, model: Model) -> float:
+    """Return the weighted mean of |y - s(x)|² over rows of features."""
     return loss_and_gradient(rows, model, None, wants_gradient=False)[0]
+
+
+def predict_scores(X: Any, model: Model) -> Array:
+    """Return the scores s(x) of every row, shape (n, L).
+
+    >>> predict_scores(np.array([[1.0], [2.0]]), Model(np.eye(1), np.array([[1.0]]), np.array([[3.0]]), gamma=1.0))
+    array([[3.        ],
+           [1.10363832]])
+    """
+    size = _rows_at_once(model)
+    starts = range(0, max(X.shape[0], 1), size)
+    blocks = [similarities(X[begin : begin + size] @ model.W.T, model.B, model.gamma) @ model.Z for begin in starts]
+    return namespace_of(model.Z).concat(blocks, axis=0)
 
 
 def _rows_at_once(model: Model) -> int:
     return max(64, ENTRIES_AT_ONCE // model.B.shape[0])
-
-
-def predict_scores(X: Any, W: Array, B: Array, Z: Array, gamma: float) -> Array:
-    """Return the scores s(x) of every row, shape (n, L)."""
-    xp = namespace_of(Z)
-    size = _rows_at_once(Model(W, B, Z, gamma))
-    blocks = [X[begin : begin + size] for begin in range(0, X.shape[0], size)] or [X]
-    return xp.concat([similarities(block @ W.T, B, gamma) @ Z for block in blocks], axis=0)
 
 
 # Starts.
@@ -425,14 +421,14 @@ Projection = Literal["gaussian", "pca", "lda"]
 def start(
     X: Any,
     Y: NDArray,
-    plan: "PaperPlan",
+    width: int,
+    n_prototypes: int,
     *,
     method: Literal["kmeans", "sampled"] = "kmeans",
     projection: Projection | NDArray = "gaussian",
-    gamma_factor: float = GAMMA_FACTOR,
     seed: int = 0,
     weight: NDArray | None = None,
-) -> tuple[NDArray, NDArray, NDArray, float]:
+) -> Model:
     """Return W, B, Z and gamma as the paper starts them.
 
     Parameters
@@ -441,97 +437,99 @@ def start(
         Features, standardised (or rows of unit length for many labels); of the dtype that W, B, Z shall have.
     Y : array, shape (n, L)
         One-hot rows, or an indicator matrix.
-    plan : PaperPlan
-        Of which the width and the number of prototypes count.
+    width, n_prototypes : int
+        h and m.
     method : {"kmeans", "sampled"}
         Prototypes are the centres of k-means in each class and Z their one-hot classes; or prototypes are rows drawn
         at random (by weight, without replacement) and Z their label vectors.
     projection : {"gaussian", "pca", "lda"} or array of shape (h, d)
-    gamma_factor : float
-        Gamma is this over the median distance between projected rows and prototypes.
+        PCA and LDA have at most d directions; beyond, Gaussian ones are added.
     seed : int
     weight : array, shape (n,), optional
+        All above 0.
 
     Returns
     -------
-    W, B, Z : arrays, shapes (h, d), (m, h), (m, L)
-        There are fewer prototypes than planned where the classes have fewer distinct rows.
-    gamma : float
+    Model
+        With fewer prototypes than wished for where the rows, or those of a class, are fewer.
 
     Examples
     --------
     >>> X = np.array([[0.0, 0.0], [0.0, 1.0], [4.0, 0.0], [4.0, 1.0]])
     >>> Y = np.array([[1.0, 0.0], [1.0, 0.0], [0.0, 1.0], [0.0, 1.0]])
-    >>> W, B, Z, gamma = start(X, Y, PaperPlan(2, 2), projection=np.eye(2))
-    >>> B
+    >>> model = start(X, Y, 2, n_prototypes=2, projection=np.eye(2))
+    >>> model.B
     array([[0. , 0.5],
            [4. , 0.5]])
+    >>> bool(np.isclose(model.gamma, 2.5 / 0.5))
+    True
     """
     weight = np.ones(X.shape[0]) if weight is None else np.asarray(weight, np.float64)
-    W = _projection(X, Y, plan.width, projection, seed, weight).astype(X.dtype, copy=False)
+    W = _projection(X, Y, width, projection, seed=seed, weight=weight).astype(X.dtype, copy=False)
     U = X @ W.T
     prototypes = _class_centres if method == "kmeans" else _sampled_rows
-    B, Z = prototypes(U, Y, plan.n_prototypes, seed, weight)
+    B, Z = prototypes(U, Y, n_prototypes, seed, weight)
     B, Z = B.astype(X.dtype, copy=False), Z.astype(X.dtype, copy=False)
-    return W, B, Z, gamma_factor / _median_distance(U, B, seed, weight)
+    return Model(W, B, Z, GAMMA_FACTOR / _median_distance(U, B, seed, weight))
 
 
 def _projection(
-    X: Any, Y: NDArray, width: int, projection: Projection | NDArray, seed: int, weight: NDArray
+    X: Any, Y: NDArray, width: int, projection: Projection | NDArray, *, seed: int, weight: NDArray
 ) -> NDArray:
+    n_features = X.shape[1]
     if not isinstance(projection, str):
         W = np.asarray(projection)
-        if W.shape != (width, X.shape[1]):
-            raise UsageError(f"the projection has shape {W.shape}: it must be {(width, X.shape[1])}")
+        if W.shape != (width, n_features):
+            raise UsageError(f"the projection has shape {W.shape}: it must be {(width, n_features)}")
         return W
     if projection == "gaussian":
-        return np.asarray(generator(np, seed).normal((width, X.shape[1])))
-    directions = _pca(X, weight) if projection == "pca" else _lda(X, Y, weight)
-    if width <= len(directions):
-        return directions[:width]
-    more = np.asarray(generator(np, seed).normal((width - len(directions), X.shape[1])))  # there are no directions more
-    return np.vstack([directions, more / np.sqrt(X.shape[1])])
+        return np.asarray(generator(np, seed).normal((width, n_features)))
+    directions = _principal(X, weight) if projection == "pca" else _discriminant(X, Y, weight)
+    missing = max(0, width - len(directions))
+    more = np.asarray(generator(np, seed).normal((missing, n_features))) / math.sqrt(n_features)
+    return np.vstack([directions[:width], more])
 
 
-def _pca(X: Any, weight: NDArray) -> NDArray:
-    """All principal directions, the strongest first, each with its largest entry positive."""
+def _principal(X: Any, weight: NDArray) -> NDArray:
+    """All principal directions, the strongest first."""
     _, directions = np.linalg.eigh(_covariance(X, weight))
     return _with_fixed_signs(directions.T[::-1])
 
 
-def _lda(X: Any, Y: NDArray, weight: NDArray) -> NDArray:
+def _discriminant(X: Any, Y: NDArray, weight: NDArray) -> NDArray:
     """Discriminant directions, scaled to unit variance within classes; after the L - 1st, principal ones likewise."""
-    of_class = Y / np.maximum(Y.sum(axis=1, keepdims=True), 1) * weight[:, None]
-    share = of_class.sum(axis=0)
-    used = share > 0
-    means = np.asarray((X.T @ of_class[:, used].astype(X.dtype)).T, np.float64) / share[used, None]
-    means -= np.average(means, axis=0, weights=share[used])
-    between = (means.T * (share[used] / weight.sum())) @ means
+    member = Y / np.maximum(Y.sum(axis=1, keepdims=True), 1) * weight[:, None]  # several labels: a part of the row each
+    share = member.sum(axis=0)
+    member, share = member[:, share > 0], share[share > 0]
+    means = np.asarray(X.T @ member.astype(X.dtype), np.float64).T / share[:, None]
+    means -= np.average(means, axis=0, weights=share)
+    between = (means.T * (share / share.sum())) @ means
     within = _covariance(X, weight) - between
     within[np.diag_indices_from(within)] += 1e-3 * np.trace(within) / len(within)  # else singular for constant features
-    values, axes = np.linalg.eigh(within)
-    whitening = axes / np.sqrt(values)  # columns
-    strength, turned = np.linalg.eigh(whitening.T @ between @ whitening)
-    n_telling = min(int(used.sum()) - 1, int((strength > 0).sum()))
-    telling = (whitening @ turned[:, ::-1][:, :n_telling]).T
-    principal = whitening.T[::-1]
-    return _with_fixed_signs(np.vstack([telling, principal[: len(principal) - n_telling]]))
+    variances, axes = np.linalg.eigh(within)
+    whitening = axes / np.sqrt(np.maximum(variances, 1e-30))  # in columns
+    _, turned = np.linalg.eigh(whitening.T @ between @ whitening)
+    n_telling = min(len(share) - 1, len(within))
+    telling = whitening @ turned[:, ::-1][:, :n_telling]
+    return _with_fixed_signs(np.vstack([telling.T, whitening.T[::-1][: len(within) - n_telling]]))
 
 
-def _covariance(X: Any, weight: NDArray) -> NDArray:
-    """Covariance of the features in float64; a sparse X stays sparse, only the (d, d) result is dense."""
-    share = weight / weight.sum()
-    mean = np.asarray(X.T @ share).ravel()
-    if hasattr(X, "multiply"):
-        square = (X.T @ X.multiply(share[:, None])).toarray()
-    else:
-        square = np.asarray(X.T @ (X * share[:, None].astype(X.dtype)), np.float64)
-    return np.asarray(square, np.float64) - np.outer(mean, mean)
+def _covariance(X: Any, weight: NDArray) -> NDArray[np.float64]:
+    """Covariance of the features, block by block; a sparse X stays sparse."""
+    square, mean = np.zeros((X.shape[1], X.shape[1])), np.zeros(X.shape[1])
+    share = (weight / weight.sum()).astype(X.dtype)
+    for begin in range(0, X.shape[0], ROWS_AT_ONCE):
+        block, own = X[begin : begin + ROWS_AT_ONCE], share[begin : begin + ROWS_AT_ONCE]
+        product = block.T @ (sparse.diags_array(own) @ block)
+        square += product.toarray() if sparse.issparse(product) else product
+        mean += block.T @ own
+    return square - np.outer(mean, mean)
 
 
 def _with_fixed_signs(directions: NDArray) -> NDArray:
+    """Make the largest entry of each row positive: an eigenvector's sign is anybody's guess."""
     largest = np.abs(directions).argmax(axis=1)
-    return directions * np.sign(directions[np.arange(len(directions)), largest])[:, None]
+    return directions * np.where(directions[np.arange(len(directions)), largest] < 0, -1, 1)[:, None]
 
 
 def _class_centres(U: NDArray, Y: NDArray, n_prototypes: int, seed: int, weight: NDArray) -> tuple[NDArray, NDArray]:
@@ -541,8 +539,7 @@ def _class_centres(U: NDArray, Y: NDArray, n_prototypes: int, seed: int, weight:
     n_labels = Y.shape[1]
     if n_prototypes < n_labels:
         raise UsageError(f"{n_prototypes} prototypes do not go round {n_labels} classes: each needs one at least")
-    y = Y.argmax(axis=1)
-    centres, owners = [], []
+    y, centres, owners = Y.argmax(axis=1), [], []
     for label in range(n_labels):
         own = (y == label) & (weight > 0)
         if own.any():
@@ -553,35 +550,37 @@ def _class_centres(U: NDArray, Y: NDArray, n_prototypes: int, seed: int, weight:
 
 
 def _sampled_rows(U: NDArray, Y: NDArray, n_prototypes: int, seed: int, weight: NDArray) -> tuple[NDArray, NDArray]:
-    """Rows drawn by weight without replacement (the largest u^(1 / w) of uniform u), with their label vectors."""
-    lot = np.full(len(weight), -np.inf)
-    counts = weight > 0
-    uniform = np.asarray(generator(np, seed).uniform(len(weight)), np.float64)[counts]
-    lot[counts] = np.log(np.maximum(uniform, 1e-300)) / weight[counts]
-    drawn = np.sort(np.argsort(-lot, kind="stable")[: min(n_prototypes, int(counts.sum()))])
+    """Rows drawn by weight without replacement, with their label vectors: those of the largest u^(1 / w), u uniform."""
+    uniform = np.asarray(generator(np, seed).uniform(len(weight)), np.float64)
+    lot = np.log(np.maximum(uniform, 1e-300)) / np.maximum(weight, 1e-300)
+    drawn = np.sort(np.argsort(-lot, kind="stable")[:n_prototypes])
     return U[drawn], Y[drawn]
 
 
 def _median_distance(U: NDArray, B: NDArray, seed: int, weight: NDArray) -> float:
-    n_most = max(1, LARGEST_MEDIAN // len(B))
+    """Median of the distances between all rows and all prototypes; of two middle ones the lesser."""
+    equal = bool((weight == weight[0]).all())
+    n_most = max(1, (MOST_DISTANCES if equal else MOST_DISTANCES // 8) // len(B))  # a sort by weight needs more room
     if len(U) > n_most:
         chosen = np.sort(np.asarray(generator(np, seed).permutation(len(U)))[:n_most])
         U, weight = U[chosen], weight[chosen]
-    sq_dist = np.asarray(squared_distances(U, B))
-    if (weight == weight[0]).all():
-        median = float(np.median(sq_dist))
+    sq_dist = np.asarray(squared_distances(U, B, ROWS_AT_ONCE)).ravel()
+    if equal:
+        middle = (len(sq_dist) - 1) // 2
+        sq_dist.partition(middle)
     else:
-        order = np.argsort(sq_dist, axis=None)
+        order = np.argsort(sq_dist)
         reached = np.cumsum(np.repeat(weight, len(B))[order])
-        median = float(sq_dist.ravel()[order[np.searchsorted(reached, reached[-1] / 2)]])
-    return math.sqrt(median) or 1.0  # all rows alike: any gamma will do
+        middle = order[np.searchsorted(reached, reached[-1] / 2)]
+    return math.sqrt(sq_dist[middle]) or 1.0  # at least half of the distances are 0: any gamma will do
 
 
 # The paper's sizes, and its count of bytes.
 
-WIDTH_OF_BINARY = ((2048, 5), (4096, 5), (8192, 10))  # Section 6, Figure 1; Table 1 has 10 at 16 kB, Figure 1 15
+WIDTH_OF_BINARY = ((2048, 5), (4096, 5), (8192, 10))  # Figure 1; at 16 kB Table 1 has 10, Figure 1 15
 WIDTH_OF_CLASSES = ((16384, 10), (32768, 15), (65536, 15), (131072, 20))
-MANY_CLASSES = 1000  # aloi
+PROTOTYPES_OF_BINARY, PROTOTYPES_OF_CLASS = 40, 5
+MANY_CLASSES = 1000  # aloi has so many
 
 
 @dataclass(frozen=True)
@@ -590,21 +589,14 @@ class PaperPlan:
 
     width: int
     n_prototypes: int
-    s_W: float = 1.0
-    s_B: float = 1.0
-    s_Z: float = 1.0
-
-    @property
-    def sparsity(self) -> tuple[float, float, float]:
-        """The densities as `alternate` takes them."""
-        return self.s_W, self.s_B, self.s_Z
+    sparsity: tuple[float, float, float]
 
     def n_bytes(self, n_features: int, n_labels: int) -> int:
         """Return the bytes by the paper's count."""
-        sizes = self.width * n_features, self.n_prototypes * self.width, self.n_prototypes * n_labels
-        return sum(
-            min(4 * size, 8 * n_entries(np.empty(size), s)) for size, s in zip(sizes, self.sparsity, strict=True)
-        )
+        shapes = (self.width, n_features), (self.n_prototypes, self.width), (self.n_prototypes, n_labels)
+        blanks = [np.broadcast_to(np.float32(0), shape) for shape in shapes]
+        counts = [n_entries(blank, density) for blank, density in zip(blanks, self.sparsity, strict=True)]
+        return sum(_matrix_bytes(blank.size, count) for blank, count in zip(blanks, counts, strict=True))
 
 
 def paper_bytes(*matrices: NDArray) -> int:
@@ -613,7 +605,11 @@ def paper_bytes(*matrices: NDArray) -> int:
     >>> paper_bytes(np.ones((2, 3)), np.eye(4))
     56
     """
-    return sum(min(4 * matrix.size, 8 * int(np.count_nonzero(matrix))) for matrix in matrices)
+    return sum(_matrix_bytes(matrix.size, int(np.count_nonzero(matrix))) for matrix in matrices)
+
+
+def _matrix_bytes(size: int, n_nonzero: int) -> int:
+    return min(4 * size, 8 * n_nonzero)
 
 
 def paper_plan(
@@ -626,54 +622,56 @@ def paper_plan(
     n_features, n_labels : int
         A binary problem has two labels.
     budget : int, optional
-        Bytes by the paper's count; by default its 16 kB for two labels and 64 kB for more. Where there are many labels
-        in each row, or 1,000 classes and more, the paper sets none, and this is a limit only.
+        Bytes by the paper's count; by default its 16 kB for two labels and 64 kB for more. Where a row may have several
+        labels, or there are 1,000 classes and more, the paper sets none, and this is a limit only.
     labels_per_row : float, optional
-        The average number of labels in a training row, where rows may have several.
+        The average number of labels of a training row, where a row may have several.
 
     Examples
     --------
     >>> paper_plan(16, 26), paper_plan(16, 26).n_bytes(16, 26) / 1024  # letter: 63.4 kB in Table 2
-    (PaperPlan(width=15, n_prototypes=390, s_W=1.0, s_B=0.8, s_Z=0.8), 63.3984375)
+    (PaperPlan(width=15, n_prototypes=390, sparsity=(1.0, 0.8, 0.8)), 63.3984375)
     >>> paper_plan(784, 2), paper_plan(784, 2).n_bytes(784, 2) / 1024  # mnist: 15.96 kB in Table 1
-    (PaperPlan(width=10, n_prototypes=40, s_W=0.23, s_B=0.8, s_Z=0.8), 15.9609375)
+    (PaperPlan(width=10, n_prototypes=40, sparsity=(0.23, 0.8, 0.8)), 15.9609375)
     >>> paper_plan(500, 983, labels_per_row=19.02).n_bytes(500, 983)  # delicious: 925.04 K in Figure 2
     925040
     """
     if labels_per_row is not None:
-        plan = PaperPlan(30, 2 * n_labels, s_Z=min(1.0, 2 * math.ceil(labels_per_row) / n_labels))
+        plan = PaperPlan(30, 2 * n_labels, (1.0, 1.0, min(1.0, 2 * math.ceil(labels_per_row) / n_labels)))
     elif n_labels >= MANY_CLASSES:
-        plan = PaperPlan(30, 5 * n_labels, s_Z=5 / n_labels)
+        plan = PaperPlan(30, PROTOTYPES_OF_CLASS * n_labels, (1.0, 1.0, 5 / n_labels))
     else:
         return _planned_to_budget(n_features, n_labels, budget or (16384 if n_labels == 2 else 65536))
-    _refuse_too_large(plan, n_features, n_labels, budget)
+    _refuse_larger(plan.n_bytes(n_features, n_labels), n_labels, budget)
     return plan
 
 
 def _planned_to_budget(n_features: int, n_labels: int, budget: int) -> PaperPlan:
-    """Take dense W and as many prototypes as fit; else 40, or 5 a class, and the densest W that fits."""
+    """With the least number of prototypes, the densest W that fits; if W may be dense, as many prototypes as fit."""
     binary = n_labels == 2
     table = WIDTH_OF_BINARY if binary else WIDTH_OF_CLASSES
-    width = max([w for least, w in table if least <= budget], default=table[0][1])
-    n_least = 40 if binary else 5 * n_labels
-    plan = PaperPlan(width, n_least, 1.0, 0.8, 0.8)
-    if plan.n_bytes(n_features, n_labels) > budget and n_labels >= 0.1 * n_features and n_labels > 4:
-        plan = replace(plan, s_Z=4 / n_labels)  # Remark 1: with many labels s_Z governs the size; curet's is 4 / L
-    if plan.n_bytes(n_features, n_labels) <= budget:
-        one_more = 1 if binary else n_labels
-        larger = plan
-        while larger.n_bytes(n_features, n_labels) <= budget:
-            plan, larger = larger, replace(larger, n_prototypes=larger.n_prototypes + one_more)
-        return plan
-    hundredths = [replace(plan, s_W=s / 100) for s in range(99, 0, -1)]
-    fitting = [sparser for sparser in hundredths if sparser.n_bytes(n_features, n_labels) <= budget]
-    _refuse_too_large(hundredths[-1], n_features, n_labels, budget)
-    return fitting[0]
+    width = max([wide for least, wide in table if least <= budget], default=table[0][1])
+    least = PROTOTYPES_OF_BINARY if binary else PROTOTYPES_OF_CLASS * n_labels
+
+    def n_bytes(plan: PaperPlan) -> int:
+        return plan.n_bytes(n_features, n_labels)
+
+    plan = PaperPlan(width, least, (1.0, 0.8, 0.8))
+    if n_bytes(plan) > budget and not binary and n_labels >= 0.1 * n_features:
+        plan = replace(plan, sparsity=(1.0, 0.8, min(0.8, 4 / n_labels)))  # Remark 1; 4 / L is what curet's size tells
+    if n_bytes(plan) > budget:
+        sparser = [replace(plan, sparsity=(s / 100, *plan.sparsity[1:])) for s in range(99, 0, -1)]
+        _refuse_larger(n_bytes(sparser[-1]), n_labels, budget)
+        return next(plan for plan in sparser if n_bytes(plan) <= budget)
+
+    step = 1 if binary else n_labels
+    n_more = largest_that_fits(lambda more: n_bytes(replace(plan, n_prototypes=least + more * step)), budget, 0, budget)
+    return replace(plan, n_prototypes=least + (n_more or 0) * step)
 
 
-def _refuse_too_large(plan: PaperPlan, n_features: int, n_labels: int, budget: int | None) -> None:
-    least = plan.n_bytes(n_features, n_labels)
-    if budget is not None and least > budget:
+def _refuse_larger(n_bytes: int, n_labels: int, budget: int | None) -> None:
+    if budget is not None and n_bytes > budget:
         raise BudgetError(
-            f"the paper's smallest plan for {n_labels} labels takes {least:,} bytes, more than {budget:,}"
+            f"the paper's smallest plan for {n_labels} labels takes {n_bytes:,} bytes, and the budget is {budget:,}: "
+            "give more, or sizes of your own"
         )
