@@ -29,9 +29,9 @@ What the paper leaves open, and what is done here:
 - Targets are 0 and 1, as Section 3 has them, and a binary problem has two columns of them: only so do the published
   sizes of the binary models come out (mnist: 15.96 kB with m = 40, width 10 and s_W = 0.23).
 - "Armijo rule": a step eta holds if f(P) - f(P+) >= 1e-4 <grad, P - P+>, with P+ = HT(P - eta grad). Written with
-  P - P+ the right side is never negative for a feasible P, whatever HT takes away. The search goes by powers of two from
-  the previous round's eta_0: upwards while steps hold and f still falls, else downwards until one holds. (Upwards while
-  they hold alone leads from the large objective of the first rounds to prototypes so far away that no row sees them,
+  P - P+ the right side is never negative for a feasible P, whatever HT takes away. The search goes by powers of two
+  from the previous round's eta_0: upwards while steps hold and f still falls, else downwards until one holds. (Upwards
+  while they hold alone leads from the large objective of the first rounds to prototypes too far for any row to see,
   where all gradients vanish.) With mini-batches f is the loss of the first batch. If no step holds, the part is left.
 - "t" counts the steps of one sub-problem and begins at 1 again with the next.
 - Algorithm 1 sums gradients over the batch; here they are averaged, which eta_0 undoes.
@@ -665,8 +665,10 @@ def _planned_to_budget(n_features: int, n_labels: int, budget: int) -> PaperPlan
         return next(plan for plan in sparser if n_bytes(plan) <= budget)
 
     step = 1 if binary else n_labels
-    n_more = largest_that_fits(lambda more: n_bytes(replace(plan, n_prototypes=least + more * step)), budget, 0, budget)
-    return replace(plan, n_prototypes=least + (n_more or 0) * step)
+    n_steps = largest_that_fits(
+        lambda n: n_bytes(replace(plan, n_prototypes=n * step)), budget, least // step, most=budget
+    )
+    return replace(plan, n_prototypes=(n_steps or 0) * step)
 
 
 def _refuse_larger(n_bytes: int, n_labels: int, budget: int | None) -> None:
