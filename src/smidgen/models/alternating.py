@@ -113,7 +113,7 @@ class Rows:
             return
         for begin in range(0, len(self), size):
             run = slice(begin, min(begin + size, len(self)))
-            yield Rows(self.points[run], self.Y[run, ...], self.share[run, ...])
+            yield Rows(self.points[run, ...], self.Y[run, ...], self.share[run, ...])
 
 
 def rows_of(X: Any, Y: Array, weight: Array | None = None) -> Rows:
@@ -278,17 +278,20 @@ def first_step(values: Array, k: int, loss: Loss, guess: float | None = None) ->
         return (stepped, reached) if reached <= value - SUFFICIENT * promised and reached < best else None
 
     eta = guess or FIRST_GUESS * float(xp.sqrt(xp.sum(values * values))) / length or 1 / length
-    taken = attempt(eta, math.inf)
-    factor = 0.5 if taken is None else 2.0
+    taken = attempt(eta, value)
+    if taken is None:
+        for _ in range(MOST_TRIALS):
+            eta /= 2
+            taken = attempt(eta, value)
+            if taken is not None:
+                return taken[0], eta
+        return values, 0.0
     for _ in range(MOST_TRIALS):
-        other = attempt(factor * eta, math.inf if taken is None else taken[1])
-        if taken is not None and other is None:
-            return taken[0], eta
-        eta *= factor
-        if taken is None and other is not None:
-            return other[0], eta
-        taken = other
-    return (values, 0.0) if taken is None else (taken[0], eta)
+        further = attempt(2 * eta, taken[1])
+        if further is None:
+            break
+        taken, eta = further, 2 * eta
+    return taken[0], eta
 
 
 def _thresholded_step(values: Array, gradient: Array, eta: float, k: int) -> Array:
@@ -507,11 +510,12 @@ def _discriminant(X: Any, Y: NDArray, weight: NDArray) -> NDArray:
     within = _covariance(X, weight) - between
     within[np.diag_indices_from(within)] += 1e-3 * np.trace(within) / len(within)  # else singular for constant features
     variances, axes = np.linalg.eigh(within)
-    whitening = axes / np.sqrt(np.maximum(variances, 1e-30))  # in columns
+    whitening = axes[:, ::-1] / np.sqrt(np.maximum(variances[::-1], 1e-30))  # a column each, the widest first
     _, turned = np.linalg.eigh(whitening.T @ between @ whitening)
     n_telling = min(len(share) - 1, len(within))
-    telling = whitening @ turned[:, ::-1][:, :n_telling]
-    return _with_fixed_signs(np.vstack([telling.T, whitening.T[::-1][: len(within) - n_telling]]))
+    telling = turned[:, ::-1][:, :n_telling]
+    completed, _ = np.linalg.qr(np.hstack([telling, np.eye(len(within))[:, : len(within) - n_telling]]))
+    return _with_fixed_signs((whitening @ completed).T)
 
 
 def _covariance(X: Any, weight: NDArray) -> NDArray[np.float64]:
