@@ -158,12 +158,15 @@ def algorithm_1(X, Y, start_at, gamma, limits, batches_of, n_rounds):
 
 def armijo(P, grad, stepped, loss, guess):
     def holds(eta):
+        if eta > longest:
+            return False
         moved = stepped(eta)
         rows = zip(grad, P, moved, strict=True)
         promised = sum(g * (p - q) for three in rows for g, p, q in zip(*three, strict=True))
         return loss(moved) <= loss(P) - 1e-4 * promised
 
     size = [math.sqrt(sum(v * v for row in values for v in row)) for values in (P, grad)]
+    longest = 0.5 * size[0] / size[1]
     eta = guess or 2.0**-10 * size[0] / size[1]
     while not holds(eta):
         eta /= 2
@@ -252,9 +255,12 @@ def test_armijos_rule_holds_for_the_first_step(part, k, guess):
     promised = np.sum(gradient * (values - stepped))
     assert promised > 0
     assert after(eta)[1] <= value - 1e-4 * promised
-    if guess != 1e9:  # found going upwards: twice as far is no better, or breaks the rule
+    share = eta * np.linalg.norm(gradient) / np.linalg.norm(values)
+    assert share <= 0.5
+    if guess != 1e9:  # found going upwards: twice as far is too long, no better, or breaks the rule
         further, reached = after(2 * eta)
-        assert reached >= after(eta)[1] or reached > value - 1e-4 * np.sum(gradient * (values - further))
+        no_better = reached >= after(eta)[1] or reached > value - 1e-4 * np.sum(gradient * (values - further))
+        assert no_better or share > 0.25
 
 
 def test_step_sizes_fall_as_one_over_t():
@@ -268,6 +274,18 @@ def test_step_sizes_fall_as_one_over_t():
     at = [value for value, wanted in steps if wanted]
     assert eta == 8
     np.testing.assert_allclose(np.diff([*at, values.item()]), [-8, -8 / 2, -8 / 3, -8 / 4])
+
+
+@pytest.mark.parametrize("batch_size", [None, 64])
+def test_a_large_objective_at_the_start_does_not_drive_the_prototypes_away(batch_size):
+    """Near-equal similarities to many prototypes: no prediction at all (an objective of 1) beats the start by far."""
+    X, Y, *_ = a_problem(n=200, m=60, seed=3)
+    model = start(X, Y, 3, n_prototypes=60)
+    W, B, Z = model.W, model.B, 5 * model.Z
+    gamma = model.gamma / 5
+    *_, history = alternate(X, Y, W, B, Z, gamma=gamma, n_rounds=15, batch_size=batch_size)
+    assert history[0].objective > 1000
+    assert history[-1].objective < 0.8
 
 
 def test_where_no_step_helps_nothing_moves():
