@@ -138,7 +138,8 @@ def algorithm_1(X, Y, start_at, gamma, limits, batches_of, n_rounds):
     now, etas = {name: P.tolist() for name, P in start_at.items()}, {}
     for _ in range(n_rounds):
         for part in "ZBW":
-            now[part] = thresholded(now[part], limits[part])
+            now[part] = began = thresholded(now[part], limits[part])
+            path = []
             for t, batch in enumerate(batches_of(len(X)), start=1):
                 XS, YS = X[batch].tolist(), Y[batch].tolist()
                 P, grad = now[part], gradients_in_plain_python(XS, YS, **now, gamma=gamma)[part]
@@ -151,8 +152,11 @@ def algorithm_1(X, Y, start_at, gamma, limits, batches_of, n_rounds):
                     return objective_in_plain_python(XS, YS, **{**now, part: value}, gamma=gamma)
 
                 if t == 1:
-                    etas[part] = armijo(P, grad, stepped, loss, etas.get(part))
+                    etas[part], first_loss = armijo(P, grad, stepped, loss, etas.get(part)), loss
                 now[part] = stepped(etas[part] / t)
+                path.append(now[part])
+            if first_loss(path[-1]) > first_loss(began):
+                now[part] = path[0]
     return now
 
 
@@ -266,9 +270,9 @@ def test_armijos_rule_holds_for_the_first_step(part, k, guess):
 def test_step_sizes_fall_as_one_over_t():
     steps = []
 
-    def slope(values, wants_gradient):  # a loss with the same gradient everywhere, but for a wall at -8
+    def slope(values, wants_gradient):  # a loss with the same gradient everywhere, which falls no further than to -8
         steps.append((values.item(), wants_gradient))
-        return max(values.item(), -8.0 - values.item() * 1e3 - 8e3), np.ones((1, 1))
+        return max(values.item(), -8.0), np.ones((1, 1))
 
     values, eta = descend(np.zeros((1, 1)), 1, iter([slope] * 4), guess=1.0)
     at = [value for value, wanted in steps if wanted]
@@ -283,6 +287,19 @@ def test_no_first_step_is_longer_than_half_of_what_it_steps_from():
     start_at = np.array([[3.0, 4.0]])
     stepped, _ = first_step(start_at, 2, falls_for_ever)
     assert 1.25 < np.linalg.norm(stepped - start_at) <= 2.5
+
+
+def test_later_steps_that_diverge_are_taken_back():
+    """A long flat valley: the first gradient lies along it, and the steep side throws what comes after far out."""
+    curvature = np.array([[1e-4, 1.0]])
+
+    def valley(values, _):
+        return float(np.sum(curvature * values**2)) / 2, curvature * values
+
+    start_at = np.array([[100.0, 1e-3]])
+    values, eta = descend(start_at, 2, iter([valley] * 20))
+    np.testing.assert_array_equal(values, start_at - eta * curvature * start_at)
+    assert valley(values, False)[0] < valley(start_at, False)[0]
 
 
 def test_where_no_step_helps_nothing_moves():

@@ -34,6 +34,8 @@ What the paper leaves open, and what is done here:
   else downwards until one holds. (Without the last two conditions the large objective of the first rounds, 90 on usps
   where no prediction at all has 1, sends the prototypes too far for any row to see, where all gradients vanish.) With
   mini-batches f is the loss of the first batch. If no step holds, the part is left as it is.
+- Nothing checks the later steps: where the first gradient lies along flat directions eta_0 / 2 may be far too long for
+  steep ones. A sub-problem that would end above the f it began with ends after its first step instead.
 - "t" counts the steps of one sub-problem and begins at 1 again with the next.
 - Algorithm 1 sums gradients over the batch; here they are averaged, which eta_0 undoes.
 - Mini-batches are a fresh permutation of the rows each epoch, cut in pieces; the last one may be shorter.
@@ -254,11 +256,16 @@ def descend(values: Array, k: int, losses: Iterator[Loss], guess: float | None =
     eta_0 : float
         0 where no step met Armijo's rule; then the values are only thresholded.
     """
-    values, eta = first_step(keep_largest(values, k)[1], k, next(losses), guess)
-    if eta > 0:
-        for t, loss in enumerate(losses, start=2):
-            values = _thresholded_step(values, loss(values, True)[1], eta / t, k)
-    return values, eta
+    first_loss = next(losses)
+    values = keep_largest(values, k)[1]
+    stepped, eta = first_step(values, k, first_loss, guess)
+    if eta == 0:
+        return values, eta
+    later = stepped
+    for t, loss in enumerate(losses, start=2):
+        later = _thresholded_step(later, loss(later, True)[1], eta / t, k)
+    has_fallen = first_loss(later, False)[0] <= first_loss(values, False)[0]
+    return (later if has_fallen else stepped), eta
 
 
 def first_step(values: Array, k: int, loss: Loss, guess: float | None = None) -> tuple[Array, float]:
