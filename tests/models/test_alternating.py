@@ -155,7 +155,7 @@ def algorithm_1(X, Y, start_at, gamma, limits, batches_of, n_rounds):
                     etas[part], first_loss = armijo(P, grad, stepped, loss, etas.get(part)), loss
                 now[part] = stepped(etas[part] / t)
                 path.append(now[part])
-            if first_loss(path[-1]) > first_loss(began):
+            if first_loss(path[-1]) > 1.5 * first_loss(began):
                 now[part] = path[0]
     return now
 

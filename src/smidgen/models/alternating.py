@@ -35,7 +35,7 @@ What the paper leaves open, and what is done here:
   where no prediction at all has 1, sends the prototypes too far for any row to see, where all gradients vanish.) With
   mini-batches f is the loss of the first batch. If no step holds, the part is left as it is.
 - Nothing checks the later steps: where the first gradient lies along flat directions eta_0 / 2 may be far too long for
-  steep ones. A sub-problem that would end above the f it began with ends after its first step instead.
+  steep ones. A sub-problem that would end above 1.5 times the f it began with ends after its first step.
 - "t" counts the steps of one sub-problem and begins at 1 again with the next.
 - Algorithm 1 sums gradients over the batch; here they are averaged, which eta_0 undoes.
 - Mini-batches are a fresh permutation of the rows each epoch, cut in pieces; the last one may be shorter.
@@ -75,6 +75,7 @@ EPOCHS_OF_GRADIENT, EPOCHS_OF_BATCHES = 20, 5
 GAMMA_FACTOR = 2.5
 SUFFICIENT = 1e-4  # of the decrease that the gradient promises, by Armijo's rule
 FIRST_GUESS, LONGEST_STEP = 2.0**-10, 0.5  # as shares of a part's own length; the search begins far too short
+DIVERGED = 1.5  # times the loss before: small rises are let pass, as they often lead further down
 MOST_TRIALS = 60  # of step sizes, a factor of two apart
 ENTRIES_AT_ONCE = 1 << 19  # of K, so that a block and its temporaries stay in the cache
 ROWS_AT_ONCE = 4096  # where there is no K
@@ -264,8 +265,8 @@ def descend(values: Array, k: int, losses: Iterator[Loss], guess: float | None =
     later = stepped
     for t, loss in enumerate(losses, start=2):
         later = _thresholded_step(later, loss(later, True)[1], eta / t, k)
-    has_fallen = first_loss(later, False)[0] <= first_loss(values, False)[0]
-    return (later if has_fallen else stepped), eta
+    diverged = first_loss(later, False)[0] > DIVERGED * first_loss(values, False)[0]
+    return (stepped if diverged else later), eta
 
 
 def first_step(values: Array, k: int, loss: Loss, guess: float | None = None) -> tuple[Array, float]:
