@@ -104,7 +104,7 @@ class Feed:
         return x + self.noise[start : start + x.shape[0], :]
 
 
-def feed_of(X: Any, weight: NDArray, scaling: Input, noise: float, batch_size: int, seed: int) -> Feed:
+def feed_of(X: Any, weight: NDArray, scaling: Input, *, noise: float, batch_size: int, seed: int) -> Feed:
     """Make a feed of raw rows.
 
     Parameters

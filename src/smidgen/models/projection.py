@@ -1,9 +1,10 @@
 """The first layer of every trained model: bytes → W x + b → bytes, in training and on the board.
 
-In training the layer is ``p = W (x - mean) / spread + b``, which keeps the numbers of a kind to learn from; on the board
-it is ``y = clip(z + (((W' x + b') >> pre) * m >> s), 0, 255)`` with whole W' and b', and one count of y is a `unit` of p.
-In the last phase of training p is what the board makes of it, ``unit * (y - z)``, and gradients pass straight through: to
-p where the byte is not clipped, to the unit where it is. Written against the Array API; may import core and the Program.
+In training the layer is ``p = W (x - mean) / spread + b``, which keeps the numbers of a kind to learn from; on the
+board it is ``y = clip(z + (((W' x + b') >> pre) * m >> s), 0, 255)`` with whole W' and b', and one count of y is a
+`unit` of p. In the last phase of training p is what the board makes of it, ``unit * (y - z)``, and gradients pass
+straight through: to p where the byte is not clipped, to the unit where it is. Written against the Array API; may import
+core and the Program.
 """
 
 import math
@@ -15,6 +16,7 @@ from numpy.typing import NDArray
 
 from smidgen.core.arrays import Array, namespace_of
 from smidgen.program import Linear, Matrix, Rescale, arith
+from smidgen.program.storage import Format
 
 LARGEST_SHIFT, LARGEST_MULTIPLIER = 23, 255
 INT16 = 2**15 - 1
@@ -38,7 +40,7 @@ class Projected(NamedTuple):
 class Columns(NamedTuple):
     """Which features a part's columns are, of how many."""
 
-    index: NDArray
+    kept: NDArray
     n_features: int
 
 
@@ -86,7 +88,7 @@ class Projection:
         return scaled, bias - scaled @ self.mean
 
     def forward_whole(
-        self, x: Array, whole: Array, step: Array, bias: Array, unit: Array, shifts: Shifts
+        self, x: Array, whole: Array, step: Array, bias: Array, *, unit: Array, shifts: Shifts
     ) -> tuple[Projected, Array]:
         """Return p as the board has it, and the bytes themselves."""
         xp = namespace_of(x)
@@ -137,7 +139,15 @@ class Projection:
         return Shifts(min(pre, 15), min(max(shift, 0), LARGEST_SHIFT))
 
     def whole_step(
-        self, weight_format: str, whole: Array, step: Array, bias: Array, unit: Array, shifts: Shifts, columns: Columns
+        self,
+        whole: Array,
+        step: Array,
+        bias: Array,
+        *,
+        unit: Array,
+        shifts: Shifts,
+        weight_format: Format,
+        columns: Columns,
     ) -> Linear:
         """Build the Program's step of what the last phase computed with."""
         counts = np.asarray(self.whole_bias(whole, step, bias)).astype(np.int64)
@@ -149,7 +159,7 @@ class Projection:
 def spread_out(values: Array, columns: Columns) -> NDArray:
     """Return a matrix of all features, 0 where no weight looks."""
     full = np.zeros((values.shape[0], columns.n_features), np.float32)
-    full[:, columns.index] = np.asarray(values)
+    full[:, columns.kept] = np.asarray(values)
     return full
 
 

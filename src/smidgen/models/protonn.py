@@ -21,7 +21,7 @@ such; and the last phase computes in the Program's own integers, so that what is
 is the board's answer. The engine does that for any model (`engine`); here is the model alone.
 """
 
-from numbers import Integral, Real
+from numbers import Real
 from typing import Any, Self
 
 import numpy as np
@@ -36,16 +36,12 @@ from smidgen.models import plumbing
 from smidgen.models.base import ProgramClassifier, ProgramRegressor
 from smidgen.models.protonn_model import ProtoNNFamily
 from smidgen.models.sklearn_private import Interval, StrOptions, fit_context
-from smidgen.models.trained import CONSTRAINTS, TrainedByEngine
+from smidgen.models.trained import CONSTRAINTS, INTEGERS, TrainedByEngine, gives_probabilities
 
 SIZE_CONSTRAINTS = {
-    **dict.fromkeys(("width", "n_prototypes", "n_labels"), [Interval(Integral, 1, None, closed="left"), None]),
+    **{name: [INTEGERS, None] for name in ("width", "n_prototypes", "n_labels")},
     "density": [Interval(Real, 0, 1, closed="right"), None],
 }
-
-
-def _gives_probabilities(estimator: Any) -> bool:
-    return estimator.loss == "cross_entropy"
 
 
 class ProtoNNClassifier(TrainedByEngine, ProgramClassifier):
@@ -57,8 +53,9 @@ class ProtoNNClassifier(TrainedByEngine, ProgramClassifier):
         The bytes that all constants of the Program may take: 2048, "2kB", "512 B". 1 kB is 1,024 bytes. Without one
         the sizes are those that 2 kB would buy, and nothing is refused.
     weight_format : {"auto", "int4", "int8", "float32"} or dict, default="auto"
-        The number format of the matrices, or one for each by name: "projection", "prototypes" and "labels". "auto" is int4, and from
-        8 kB on int8 where held-out training rows are served better by it. With float32 nothing is an integer.
+        The number format of the matrices, or one for each by name: "projection", "prototypes" and "labels". "auto" is
+        int4, and from 8 kB on int8 where held-out training rows are served better by it. With float32 nothing is an
+        integer.
     width : int, optional
         The height of the projection.
     n_prototypes : int, optional
@@ -68,7 +65,7 @@ class ProtoNNClassifier(TrainedByEngine, ProgramClassifier):
         The share of the projection's weights that stay. Sizes that are not given are planned (`plan_`).
     loss : {"cross_entropy", "squared", "hinge"}, default="cross_entropy"
     n_steps : int, optional
-        Training steps. By default 12,000 from 16,000 rows on, fewer with the square root of fewer rows, at least 600.
+        Training steps. By default 12,000 from 16,000 rows on, fewer with the square root of fewer rows, at least 400.
     batch_size : int, default=256
     learning_rate : float, optional
         At the schedule's height; by default 0.045.
@@ -119,7 +116,7 @@ class ProtoNNClassifier(TrainedByEngine, ProgramClassifier):
     (True, True)
     """
 
-    _parameter_constraints = {
+    _parameter_constraints = {  # noqa: RUF012  (scikit-learn's own idiom)
         **CONSTRAINTS,
         **SIZE_CONSTRAINTS,
         "loss": [StrOptions(set(LOSSES))],
@@ -226,7 +223,7 @@ class ProtoNNClassifier(TrainedByEngine, ProgramClassifier):
         self._keep(self._train(rows) if first else self._train_further(rows), rows)
         return self
 
-    @available_if(_gives_probabilities)
+    @available_if(gives_probabilities)
     def predict_proba(self, X: Any) -> NDArray[np.float64]:
         """Return the probability of each class, or of each label by itself; where the loss is the cross-entropy.
 

@@ -5,6 +5,7 @@ import numpy as np
 from smidgen.core.arrays import Array, namespace_of
 from smidgen.core.threshold import keep_largest, keep_largest_per_row
 from smidgen.program import Matrix
+from smidgen.program.storage import Format
 
 
 def shrinking(n_all: int, n_end: int, progress: float) -> int:
@@ -25,7 +26,7 @@ def strongest(magnitudes: Array, n_entries: int, least_a_row: int) -> Array:
     return keep
 
 
-def fill_room(magnitudes: Array, n_bytes: int, weight_format: str, least_a_row: int = 2) -> Array:
+def fill_room(magnitudes: Array, n_bytes: int, weight_format: Format, least_a_row: int) -> Array:
     """Mark as many of the largest entries as the bytes hold, by the Program's own account."""
     rows, columns = magnitudes.shape
     of_row = np.asarray(keep_largest_per_row(magnitudes, least_a_row)[0])

@@ -34,6 +34,11 @@ CONSTRAINTS = {
 """What the estimators that the engine trains take, for scikit-learn to check."""
 
 
+def gives_probabilities(estimator: Any) -> bool:
+    """Say whether the scores of a classifier are logarithms of probabilities; for `available_if`."""
+    return estimator.loss == "cross_entropy"
+
+
 class TrainedByEngine:
     """An estimator of a family that the engine trains; an estimator's own class lists its parameters."""
 
