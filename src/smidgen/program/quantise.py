@@ -36,8 +36,15 @@ LARGEST_CALIBRATION = 4_096
 VALUE_TOLERANCE = 0.02
 """Values agree within this share of the deviation of what the float32 Program answers."""
 
+DOUBTED = 0.25
+"""The share of rows of which it is not believed that they are decided as clearly as they seem to be."""
+
 HARDLY_MORE = 0.001
 """A cheaper Input may change such a share of the answers more than the best one."""
+
+TRIED_EACH = 3
+"""One calibration row in so many is kept for the choice among Inputs, if there are enough."""
+LEAST_TO_TRY = 60
 
 TAILS = (0.0, 0.001, 0.01)
 """Shares of the rows that an Input may clip at either end of a feature."""
@@ -193,41 +200,61 @@ class _Plan:
 
 
 def _best(program: Program, raw: str, rows: NDArray[Any], weight_format: Format) -> Program:
-    """The smallest integer Program that changes hardly more answers than the best one does."""
-    plans = [_Plan(scaling, weight_format) for scaling in _inputs(program, raw, rows)]
-    built = [_build(program, plan, rows) for plan in plans]
-    least = _smallest(program, built, rows)
-    plan = replace(plans[built.index(least)], own_multipliers=False)
-    return _smallest(program, [least, _build(program, plan, rows)], rows)
+    """The integer Program of the smallest plan that changes hardly more answers than the best one does.
+
+    Plans are tried on rows that had no part in rounding the weights, so that none gains by knowing them.
+    """
+    tried = np.arange(len(rows)) % TRIED_EACH == 0
+    learn, trial = (rows[~tried], rows[tried]) if len(rows) >= LEAST_TO_TRY else (rows, rows)
+    plan = _cheapest(program, [_Plan(each, weight_format) for each in _inputs(program, raw, rows)], learn, trial)
+    plan = _cheapest(program, [plan, replace(plan, own_multipliers=False)], learn, trial)
+    return _build(program, plan, rows)
 
 
-def _smallest(program: Program, built: list[Program], rows: NDArray[Any]) -> Program:
-    if len(built) == 1:
-        return built[0]
-    changes = np.array([_expected_changes(program, each, rows) for each in built])
+def _cheapest(program: Program, plans: list[_Plan], learn: NDArray[Any], trial: NDArray[Any]) -> _Plan:
+    built = [_build(program, plan, learn) for plan in plans]
+    changes = np.array([_expected_changes(program, each, trial) for each in built])
     good = np.flatnonzero(changes <= changes.min() + HARDLY_MORE)
-    return built[min(good, key=lambda index: (built[index].cost().model_bytes, changes[index]))]
+    return plans[min(good, key=lambda index: (built[index].cost().model_bytes, changes[index]))]
 
 
 def _expected_changes(program: Program, other: Program, rows: NDArray[Any]) -> float:
     """The share of answers that the other Program's errors may be expected to change.
 
     Finer than counting changed answers, which among a hundred rows are too few to compare by: how clearly each answer
-    was decided is known, and how far the errors reach; errors are taken as normal.
+    was decided is known, and how far the errors reach; errors are taken as normal. Rows that the model was trained on
+    are decided more clearly than others will be: of some rows it is not believed.
     """
     wanted, found = program.scores(rows), other.run(rows)
     if program.task == "regression":
-        clear = np.broadcast_to(VALUE_TOLERANCE * wanted.std(axis=0), wanted.shape)
         error = np.sqrt(((found.prediction - wanted) ** 2).mean(axis=0))
-        sides = 2
-    else:
-        clear, seen = (_clearness(program.decide, wanted, each) for each in (wanted, found.scores.astype(np.float64)))
-        scale = (clear * seen).sum() / max((seen * seen).sum(), 1e-300)  # integer scores have a unit of their own
-        error = np.sqrt(((seen * scale - clear) ** 2).mean())
-        sides = 1
-    # a logistic curve with 1.702 is within 0.01 of the normal distribution
-    odds = np.exp(np.minimum(1.702 * clear / np.maximum(error, 1e-300), 500))
-    return float(np.minimum((sides / (1 + odds)).sum(axis=1), 1).mean())
+        clear = np.broadcast_to(VALUE_TOLERANCE * wanted.std(axis=0), wanted.shape)
+        return _share(2 * _beyond(clear / np.maximum(error, 1e-300)))
+    clear, seen = (_clearness(program.decide, wanted, each) for each in (wanted, found.scores.astype(np.float64)))
+    scale = (clear * seen).sum() / max((seen * seen).sum(), 1e-300)  # integer scores have a unit of their own
+    error = np.sqrt(((seen * scale - clear) ** 2).mean())
+    distance = clear / np.maximum(error, 1e-300)
+    return _share((1 - DOUBTED) * _beyond(distance) + DOUBTED * _beyond_any(distance))
+
+
+def _share(odds: Floats) -> float:
+    """Of rows, whose decisions change with these odds."""
+    return float(np.minimum(odds.sum(axis=1), 1).mean())
+
+
+LOGISTIC = 1.702
+"""A logistic curve this steep is within 0.01 of the normal distribution."""
+
+
+def _beyond(distance: Floats) -> Floats:
+    """The share of a normal distribution that lies beyond so many deviations."""
+    return 1 / (1 + np.exp(np.minimum(LOGISTIC * distance, 500)))
+
+
+def _beyond_any(distance: Floats) -> Floats:
+    """The mean of `_beyond` from 0 to so many deviations."""
+    steep = np.maximum(LOGISTIC * distance, 1e-6)
+    return np.clip(1 - (np.logaddexp(0, steep) - np.log(2)) / steep, 0, 0.5)
 
 
 def _clearness(decide: Decide, ranking: Floats, scores: Floats) -> Floats:

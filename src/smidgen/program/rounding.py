@@ -10,6 +10,7 @@ and what its results stand for. docs/arithmetic.md says what the integers mean. 
 """
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -28,6 +29,8 @@ Floats = NDArray[np.float64]
 LARGEST_BIAS = 2.0**29
 LARGEST_PRE, LARGEST_SHIFT = 15, 23  # of a Rescale
 MOST_TABLE_ENTRIES = 56  # 28 to 56: fewer show in the labels, more do not help (FINDINGS: 28 serve as well as 56)
+LARGEST_FEEDBACK = 1_024  # columns whose covariance is inverted
+DAMPING = 0.1  # of the mean variance: keeps the feedback from trusting in a few calibration rows
 # of the largest weight: where the grid may end, rarer weights beyond are clipped
 GRID_ENDS = np.linspace(1, 0.4, 25)
 
@@ -43,6 +46,25 @@ class Stored:
     rows: NDArray[Any]
     unit: Floats
     start: Floats
+
+    @cached_property
+    def variance(self) -> Floats:
+        """How much each output varies; a little more than nothing for those that never do here."""
+        variance: Floats = self.rows.astype(np.float64).var(axis=0)
+        return variance + 1e-3 * variance.mean() + 1e-9
+
+    @cached_property
+    def feedback(self) -> Floats | None:
+        """What the rounding error of one output's weight asks of the weights after it; None where that is too much work.
+
+        An upper triangle U with `inv(covariance) = U.T @ U`: the least squares answer to an error in column j is to move
+        the columns behind it by `-error * U[j] / U[j, j]` (the method is known as GPTQ).
+        """
+        if self.rows.shape[1] > LARGEST_FEEDBACK:
+            return None
+        covariance = np.atleast_2d(np.cov(self.rows.astype(np.float64), rowvar=False, bias=True))
+        damping = DAMPING * self.variance.mean() * np.eye(len(covariance))
+        return np.linalg.cholesky(np.linalg.inv(covariance + damping)).T
 
 
 def stored(scaling: Input, original: Input, rows: NDArray[Any], *, weighed: bool) -> Stored:
@@ -79,7 +101,7 @@ def scoring_linear(
 ) -> tuple[Linear, Floats]:
     """Return a Linear whose accumulators are taken as they are, and their units: one for all rows, or one a row."""
     weights = step.weights.values * given.unit
-    unit = grid_steps(weights, _importance(given), weight_format, own=own_units)
+    unit = grid_steps(weights, given.variance, weight_format, own=own_units)
     reach = np.abs(sums).max(axis=0) / LARGEST_BIAS
     unit = np.maximum(unit, reach if own_units else reach.max())
     return _rounded_linear(weights, sums, given, weight_format, unit, activation="none"), unit
@@ -88,7 +110,7 @@ def scoring_linear(
 def sign_linear(step: Linear, sums: Floats, given: Stored, weight_format: Format) -> Linear:
     """Return a Linear whose accumulators' signs are taken: each row may have its own unit."""
     weights = step.weights.values * given.unit
-    unit = grid_steps(weights, _importance(given), weight_format, own=True)
+    unit = grid_steps(weights, given.variance, weight_format, own=True)
     unit = np.maximum(unit, np.abs(sums).max(axis=0) / LARGEST_BIAS)
     return _rounded_linear(weights, sums, given, weight_format, unit, activation="sign")
 
@@ -123,8 +145,8 @@ def _byte_units(weights: Floats, unit: Floats, *, shared: bool, own: bool) -> Fl
     """How much of the float results one step of a byte is, a row each; 0 where a row never changes."""
     if shared:
         return np.full_like(unit, unit.max() or 1.0)
-    if own:
-        return unit
+    if own:  # but for rows that hardly matter, which the multiplier's 8 bits need not reach
+        return np.where(unit > 0, np.maximum(unit, unit.max() / 16), 0)
     # one multiplier for all rows: a unit each that serves the row's range and the row's weights alike
     largest = np.abs(weights).max(axis=1)
     balance = np.sqrt(unit * largest)
@@ -138,7 +160,7 @@ def _rescaled_linear(
     weights: Floats, wanted: Floats, given: Stored, weight_format: Format, activation: str, *, own: bool
 ) -> Linear:
     """A Linear whose bytes are the nearest to `wanted` (plus the zero point), for weights in units of those bytes."""
-    step = grid_steps(weights, _importance(given), weight_format, own=own)
+    step = grid_steps(weights, given.variance, weight_format, own=own)
     step = np.maximum(step, np.abs(wanted).max() / LARGEST_BIAS)
     pre = 0
     while True:
@@ -176,9 +198,22 @@ def _rounded_linear(
     half: Floats | float = 0.0,
 ) -> Linear:
     """Weights on the grid of this unit, and the bias that leaves no error in the median of the calibration rows."""
-    whole = np.clip(np.rint(weights / unit[:, None]), *LIMITS[weight_format])
+    whole = _whole_weights(weights / unit[:, None], given.feedback, LIMITS[weight_format])
     bias = np.rint(np.median(wanted / unit - given.rows @ whole.T, axis=0) + half).astype(np.int64)
     return Linear(Matrix.pack(whole, weight_format), narrowest_bias(bias), activation)
+
+
+def _whole_weights(weights: Floats, feedback: Floats | None, limits: tuple[float, float]) -> Floats:
+    """Weights in whole numbers; the errors of each column are made good by those behind it. What is 0 stays 0."""
+    if feedback is None:
+        return np.clip(np.rint(weights), *limits)
+    left, kept = weights.copy(), weights != 0
+    for column, row in enumerate(feedback):
+        rounded = np.clip(np.rint(left[:, column]), *limits)
+        error = (left[:, column] - rounded) / row[column]
+        left[:, column] = rounded
+        left[:, column + 1 :] -= error[:, None] * row[column + 1 :] * kept[:, column + 1 :]
+    return left
 
 
 def narrowest_bias(bias: NDArray[np.int64]) -> NDArray[Any] | None:
@@ -198,19 +233,14 @@ def grid_steps(weights: Floats, importance: Floats, weight_format: Format, *, ow
     largest = np.abs(weights).max(axis=1)
     largest = np.where(largest > 0, largest, 1) if own else np.full_like(largest, largest.max() or 1)
     losses = []
-    for share in GRID_ENDS:
+    ends = GRID_ENDS if weight_format == "int4" else GRID_ENDS[:1]
+    for share in ends:
         step = (share * largest / end)[:, None]
         errors = weights - step * np.clip(np.rint(weights / step), *LIMITS[weight_format])
         losses.append(errors**2 @ importance)
     loss = np.array(losses)
     best = loss.argmin(axis=0) if own else loss.sum(axis=1).argmin()
-    return GRID_ENDS[best] * largest / end
-
-
-def _importance(given: Stored) -> Floats:
-    """The variance of every column; a little for those that never vary here."""
-    variance = given.rows.astype(np.float64).var(axis=0)
-    return variance + 1e-3 * variance.mean() + 1e-9
+    return ends[best] * largest / end
 
 
 # Distance.
