@@ -15,6 +15,7 @@ _HOMES: dict[str, str] = {
     "SmidgenError": "smidgen.errors",
     "load_dataset": "smidgen.data",
     "load_program": "smidgen.program",
+    "quantise": "smidgen.program",
     "read_table": "smidgen.data",
     "to_program": "smidgen.convert",
 }

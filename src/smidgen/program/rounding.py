@@ -279,7 +279,7 @@ def gaussian_table(decay: float, scale: float, most: int) -> Gaussian:
     --------
     >>> table = gaussian_table(decay=1e-4, scale=1.0, most=100_000)
     >>> table.shift, table.table[:3].tolist(), len(table.table)
-    (11, [255, 208, 169], 32)
+    (11, [255, 208, 169], 33)
     """
     end = min(np.log(510 * scale) / decay, float(most) + 1)  # from there on it rounds to 0, or is never asked for
     shift = int(np.clip(np.ceil(np.log2(max(end, 1) / (MOST_TABLE_ENTRIES - 2))), 8, 31))
