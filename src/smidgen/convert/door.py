@@ -1,7 +1,7 @@
 """The one public door from estimators to Programs.
 
-May import `smidgen.models` and `smidgen.program`. An estimator of smidgen that was fitted in an integer format built its
-own Program then; everything else becomes a float32 Program here, and an integer one by calibration rows.
+May import `smidgen.models` and `smidgen.program`. An estimator of smidgen that was fitted in an integer format built
+its own Program then; everything else becomes a float32 Program here, and an integer one by calibration rows.
 """
 
 import logging
@@ -55,9 +55,9 @@ def to_program(
     Returns
     -------
     program : Program
-        Fitted in integers, an estimator without a Pipeline is its Program, row for row. In float32, answers are those of
-        `model.predict`, but for the near-ties of `Program.near_ties`. Quantised, they agree within the tolerance, and how
-        well is logged; `quantise` returns it with the Program.
+        Fitted in integers, an estimator without a Pipeline is its Program, row for row. In float32, answers are those
+        of `model.predict`, but for the near-ties of `Program.near_ties`. Quantised, they agree within the tolerance,
+        and how well is logged; `quantise` returns it with the Program.
 
     Examples
     --------
@@ -104,13 +104,13 @@ def _own_program(before: Before, estimator: ProgramClassifier, model: Any, raw: 
 
 
 def _require_agreement(program: Program, model: Any, rows: Any, tolerance: float) -> None:
-    """What a scaler that was merged behind an integer estimator's back costs: its rounding was not seen by training."""
+    """What a scaler merged behind an integer estimator's back costs: training saw nothing of its rounding."""
     same = program.predict(rows) == model.predict(rows)
     share, n_rows = float(np.mean(same if same.ndim == 1 else same.all(axis=1))), len(same)
     if 1 - share > tolerance + 1e-12:
         raise AgreementError(
             f"with the Pipeline merged into its Input, the Program agrees with the model on {100 * share:.2f} % of "
-            f"{counted(n_rows, 'row')}, less than the {100 * (1 - tolerance):.2f} % asked for: fit the estimator on raw "
-            "rows, which need no scaler, or raise the tolerance"
+            f"{counted(n_rows, 'row')}, less than the {100 * (1 - tolerance):.2f} % asked for: fit the estimator on "
+            "raw rows, which need no scaler, or raise the tolerance"
         )
     _log.info("the merged Program agrees with the model on %.2f %% of %d rows", 100 * share, n_rows)

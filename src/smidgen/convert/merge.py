@@ -55,6 +55,10 @@ def _widened(step: Step, before: Before) -> Step:
     values, absent = step.points.values, 0
     if not step.is_float:
         absent = max(-(step.zero >> step.shift), -128 if step.points.format == "int8" else -8)
-        if step.kernel is not None and step.zero + (absent << step.shift) != 0 and len(before.columns) != len(before.offset):
+        if (
+            step.kernel is not None
+            and step.zero + (absent << step.shift) != 0
+            and len(before.columns) != len(before.offset)
+        ):
             raise UsageError("features that are left out cannot stand before a Gaussian whose points never are 0")
     return replace(step, points=Matrix.pack(before.spread(values, absent), step.points.format, "dense"))

@@ -189,7 +189,7 @@ def _after(before: Before, step: Any) -> Before:
     if kind is TruncatedSVD:
         return before.projected(step.components_, np.zeros(len(step.components_)))
     raise UsageError(
-        f"{kind.__name__} before an estimator cannot become a part of a Program: {TRANSFORMERS} can, so use one of those"
+        f"{kind.__name__} before an estimator cannot become a part of a Program; these can: {TRANSFORMERS}"
     )
 
 

@@ -1,10 +1,10 @@
 """How our estimators scale raw rows by themselves: a few candidate Input steps, of which held-out rows choose one.
 
-`smidgen.program.scaling` lists them and docs/arithmetic.md (Input) says what each computes. A feature's range runs from
+`smidgen.program.scaling` lists them; docs/arithmetic.md (Input) says what each computes. A feature's range runs from
 its 1 % to its 99 % quantile over the training rows (another share where an estimator asks for it), tails are clipped;
 powers of two bring it to 128..255. Only the dearest, levelled, can enlarge a small integer beside large ones, as where
-indicators stand beside thousands of metres. On held-out training rows at 1 and 2 kB it was worth 3 to 7 points on covtype
-and 2 to 6 on a9a, and lost nothing on five other sets. May import NumPy and `smidgen.program`.
+indicators stand beside thousands of metres. On held-out training rows at 1 and 2 kB it was worth 3 to 7 points on
+covtype and 2 to 6 on a9a, and lost nothing on five other sets. May import NumPy and `smidgen.program`.
 """
 
 from collections.abc import Callable, Sequence
@@ -61,7 +61,7 @@ def candidate_inputs(
     tail : float
         The share of the training rows that is clipped at either end of a feature.
     """
-    raw, n_features = raw_type(X), X.shape[1]
+    raw = raw_type(X)
     if trusted_range is not None:
         return [_trusting_input(X, raw, trusted_range)]
     return ranged_inputs(raw, feature_ranges(X, weight, tail))
@@ -129,5 +129,3 @@ def _trusting_input(X: NDArray, raw: str, trusted_range: tuple[int, int]) -> Inp
             "name a range of whole numbers that holds them, or leave it out"
         )
     return scaling
-
-

@@ -1,10 +1,10 @@
 """Quantise: a float32 Program and calibration rows → an integer Program of the same steps, and how well they agree.
 
-For models that were not trained in integers. Every feature is brought to a byte by itself; weights are rounded to int8 or
-int4 of what those bytes stand for; the ranges of what lies between come from the calibration rows, and so does the
-choice among the Inputs that may suit: the cheapest that changes hardly more answers than the best. Rows that had no part
-in any of this then say how often both Programs agree, and too little is refused. `rounding` has the arithmetic of each
-step. May import NumPy and this package.
+For models that were not trained in integers. Every feature is brought to a byte by itself; weights are rounded to int8
+or int4 of what those bytes stand for; the ranges of what lies between come from the calibration rows, and so does the
+choice among the Inputs that may suit: the cheapest that changes hardly more answers than the best. Rows that had no
+part in any of this then say how often both Programs agree, and too little is refused. `rounding` has the arithmetic of
+each step. May import NumPy and this package.
 """
 
 import logging
@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from smidgen.errors import AgreementError, DataError, ProgramError
-from smidgen.program.checks import choice, counted
+from smidgen.program.checks import choice, counted, require
 from smidgen.program.decide import Decide
 from smidgen.program.distance import Distance
 from smidgen.program.group import INT32, GroupReduce
@@ -123,8 +123,8 @@ def quantise(
     """
     if program.arithmetic == "integer":
         return Quantised(program, 1.0, 0)
-    if weight_format not in ("int8", "int4"):
-        raise ProgramError(f"weight_format is {weight_format!r}; a quantised Program has int8 or int4 weights")
+    choice(weight_format, ("int8", "int4"), "the format of quantised weights")
+    require(0 <= tolerance <= 1, f"the tolerance is {tolerance}; it must be a share of the rows, in 0..1")
     rows, held = _split(program, calibration, held_out)
     raw = _raw_type(program.input, rows, raw)
     return _accepted(program, _best(program, raw, rows, weight_format), held, tolerance)
@@ -146,8 +146,9 @@ def _accepted(program: Program, best: Program, held: Any, tolerance: float) -> Q
     share, n_rows = agreement(program, best, held), held.shape[0]
     if 1 - share > tolerance + 1e-12:
         raise AgreementError(
-            f"the integer Program agrees with the float32 one on {100 * share:.2f} % of {counted(n_rows, 'held-out row')},"
-            f" less than the {100 * (1 - tolerance):.2f} % asked for: give more calibration rows, or raise the tolerance"
+            f"the integer Program agrees with the float32 one on {100 * share:.2f} % of "
+            f"{counted(n_rows, 'held-out row')}, less than the {100 * (1 - tolerance):.2f} % asked for: give more "
+            "calibration rows, or raise the tolerance"
         )
     _log.info("the integer Program agrees with the float32 one on %.2f %% of %d held-out rows", 100 * share, n_rows)
     return Quantised(best, share, n_rows)
@@ -170,8 +171,15 @@ def _split(program: Program, calibration: Any, held_out: Any) -> tuple[NDArray[A
         held = program._as_table(held_out)
         if not held.shape[0]:
             raise DataError("held_out has no rows: give some, or leave it out for a quarter of the calibration rows")
-    rows = table[np.sort(order[:LARGEST_CALIBRATION])]
-    return np.asarray(rows.toarray() if hasattr(rows, "toarray") else rows), held
+    rows = _rows(table, np.sort(order[:LARGEST_CALIBRATION]))
+    program.input.run(rows)  # refuses what no Input takes
+    return rows, held
+
+
+def _rows(table: Any, places: NDArray[np.intp]) -> NDArray[Any]:
+    """Some rows as a dense array."""
+    rows = table[places]
+    return np.asarray(rows.toarray() if hasattr(rows, "toarray") else rows)
 
 
 def _raw_type(original: Input, rows: NDArray[Any], raw: str | None) -> str:
@@ -371,22 +379,19 @@ def _build(program: Program, plan: _Plan, rows: NDArray[Any]) -> Program:
     steps: list[Step] = [plan.scaling]
     for index, (step, taker) in enumerate(pairwise(program.steps[1:]), start=1):
         stores = isinstance(taker, (Linear, Distance))
+        rounded: Step = step
         if isinstance(step, Linear):
             rounded, given, unit = _linear(step, taker, step.sums(values), given, plan)
         elif isinstance(step, Distance):
             rounded, given, unit = _distance(step, index, values, given, plan, stores=stores)
         elif isinstance(step, GroupReduce) and step.floor is not None:
             rounded = replace(step, floor=int(np.clip(np.rint(step.floor / unit[0]), *INT32)))
-        else:
-            rounded = step
         steps.append(rounded)
         values = step.run(values) if stores else values
     return Program((*steps, _decide(program, unit)), classes=program.classes, feature_names=program.feature_names)
 
 
-def _linear(
-    step: Linear, taker: Step, sums: Floats, given: Stored, plan: _Plan
-) -> tuple[Linear, Stored, Floats]:
+def _linear(step: Linear, taker: Step, sums: Floats, given: Stored, plan: _Plan) -> tuple[Linear, Stored, Floats]:
     """The integer Linear, what it stores (if anything), and the units of its accumulators."""
     if step.activation == "sign":
         rounded = sign_linear(step, sums, given, plan.weight_format)

@@ -55,10 +55,10 @@ class Stored:
 
     @cached_property
     def feedback(self) -> Floats | None:
-        """What the rounding error of one output's weight asks of the weights after it; None where that is too much work.
+        """What the rounding error of one weight asks of those behind it; None where that is too much work.
 
-        An upper triangle U with `inv(covariance) = U.T @ U`: the least squares answer to an error in column j is to move
-        the columns behind it by `-error * U[j] / U[j, j]` (the method is known as GPTQ).
+        An upper triangle U with `inv(covariance) = U.T @ U`: the least squares answer to an error in column j is to
+        move the columns behind it by `-error * U[j] / U[j, j]` (the method is known as GPTQ).
         """
         if self.rows.shape[1] > LARGEST_FEEDBACK:
             return None
@@ -290,7 +290,7 @@ def gaussian_table(decay: float, scale: float, most: int) -> Gaussian:
     return Gaussian(table, shift)
 
 
-def points_on_grid(points: Floats, weight_format: Format) -> tuple[Matrix, int, int]:
+def points_on_grid(points: Floats, weight_format: str) -> tuple[Matrix, int, int]:
     """Return points within 0..255 as a packed matrix, with the zero and the shift that place it."""
     if weight_format == "int8":
         return Matrix.pack(np.rint(points) - 128, "int8", "dense"), 128, 0

@@ -108,11 +108,16 @@ def affine_input(raw: str, offset: Floats, factor: Floats) -> Input:
     grown = multiplier == 1 << MULTIPLIER_BITS  # rounded up to the next power of two
     multiplier = np.where(grown, multiplier / 2, multiplier).astype(np.int64)
     exponent = exponent.astype(np.int64) - MULTIPLIER_BITS + grown
-    if unused.all() or (multiplier[~unused] == 1 << (MULTIPLIER_BITS - 1)).all():  # powers of two need no multiplier
-        multiplier, exponent = np.ones_like(multiplier), exponent + MULTIPLIER_BITS - 1
+    alone = exponent + MULTIPLIER_BITS - 1  # what powers of two are without a multiplier, if nibbles reach them
+    reach = (-LARGEST_SHIFT, 0) if raw in RAW_LIMITS else (alone[~unused].max(initial=0) - LARGEST_SHIFT, np.inf)
+    within = (multiplier == 1 << (MULTIPLIER_BITS - 1)) & (alone >= reach[0]) & (alone <= reach[1])
+    if (unused | within).all():
+        multiplier, exponent = np.ones_like(multiplier), alone
     if raw in RAW_LIMITS:
         least, largest = RAW_LIMITS[raw]
-        return _assembled(raw, np.where(unused, largest, np.clip(np.floor(offset), least, largest)), multiplier, exponent)
+        return _assembled(
+            raw, np.where(unused, largest, np.clip(np.floor(offset), least, largest)), multiplier, exponent
+        )
     away = np.where(unused, np.finfo(np.float32).max, offset)  # so far below its offset, everything is clipped to 0
     return _assembled(raw, away, multiplier, np.where(unused, exponent[~unused].max(initial=0), exponent))
 
@@ -178,6 +183,7 @@ def raw_values(
     # 0 and 255 stand for all that lies beyond, too
     ends = np.where(outputs <= 0, -np.inf, start), np.where(outputs >= 255, np.inf, start + width)
     return np.clip(np.clip(start + width / 2, least, largest), *ends)
+
 
 def _scaled(raw: str, ranges: Ranges, *, own_offset: bool, own_shift: bool) -> Input:
     """Bring every range to 128..255 by powers of two: `(x - o) / 2^e`, with e a whole number."""
