@@ -171,9 +171,10 @@ def _after(before: Before, step: Any) -> Before:
     kind = type(step)
     _refuse_options(step)
     if kind is StandardScaler:
-        return before.scaled(_or(step.mean_, 0.0), 1 / _or(step.scale_, 1.0))
+        return before.scaled(step.mean_ if step.with_mean else 0.0, 1 / (step.scale_ if step.with_std else 1.0))
     if kind is RobustScaler:
-        return before.scaled(_or(step.center_, 0.0), 1 / _or(step.scale_, 1.0))
+        centre, scale = step.center_ if step.with_centering else 0.0, step.scale_ if step.with_scaling else 1.0
+        return before.scaled(centre, 1 / scale)
     if kind is MaxAbsScaler:
         return before.scaled(0.0, 1 / step.scale_)
     if kind is MinMaxScaler:
@@ -191,11 +192,6 @@ def _after(before: Before, step: Any) -> Before:
     raise UsageError(
         f"{kind.__name__} before an estimator cannot become a part of a Program; these can: {TRANSFORMERS}"
     )
-
-
-def _or(value: Any, default: float) -> Any:
-    """A scaler keeps None for what it was told to leave alone."""
-    return default if value is None else value
 
 
 def _refuse_options(step: Any) -> None:
