@@ -1,6 +1,7 @@
 """scikit-learn's own classifiers: float32 labels equal, integers as accurate, the rest refused by one sentence."""
 
 import os
+from functools import cache
 
 import numpy as np
 import pytest
@@ -22,6 +23,7 @@ MODELS = {
     "KNeighborsClassifier": lambda: KNeighborsClassifier(1),
     "MLPClassifier": lambda: MLPClassifier((24,), max_iter=80, tol=1e-3, random_state=0),
 }
+N_ROWS = 1500
 BUNDLED = ("digits", "wine", "breast_cancer")
 
 pytestmark = [
@@ -35,14 +37,16 @@ def kind(request):
     return request.param
 
 
-def fitted(kind, split, n_rows=1500):
-    return make_pipeline(StandardScaler(), MODELS[kind]()).fit(split.X_train[:n_rows], split.y_train[:n_rows])
+@cache
+def fitted(kind, name):
+    """A set and a model of (some of) its training rows."""
+    split = load_dataset(name)
+    return split, make_pipeline(StandardScaler(), MODELS[kind]()).fit(split.X_train[:N_ROWS], split.y_train[:N_ROWS])
 
 
 @pytest.mark.parametrize("name", BUNDLED)
 def test_float32_labels_are_the_models_own(kind, name):
-    split = load_dataset(name)
-    model = fitted(kind, split)
+    split, model = fitted(kind, name)
     program = to_program(model)
     assert program.arithmetic == "float32"
     X = np.vstack((split.X_train, split.X_test))
@@ -61,10 +65,10 @@ def test_without_a_scaler_too(kind, name):
     assert near.mean() < 0.1  # a nearest neighbour among wines, by proline alone, is often as near as another
 
 
-def within_three_thousandths(kind, split):
-    model = fitted(kind, split)
+def within_three_thousandths(kind, name):
+    split, model = fitted(kind, name)
     X, y = split.X_test[:4000], split.y_test[:4000]
-    program = to_program(model, split.X_train[:1500], held_out=X)
+    program = to_program(model, split.X_train[:N_ROWS], held_out=X)
     assert program.arithmetic == "integer"
     accuracies = [np.mean(each.predict(X) == y) for each in (model, program)]
     assert abs(accuracies[1] - accuracies[0]) <= 0.003
@@ -72,18 +76,18 @@ def within_three_thousandths(kind, split):
 
 @pytest.mark.parametrize("name", ["digits", "wine"])
 def test_integers_are_as_accurate(kind, name):
-    within_three_thousandths(kind, load_dataset(name))
+    within_three_thousandths(kind, name)
 
 
 @pytest.mark.skipif("SMIDGEN_DATA" not in os.environ, reason="needs the data sets that SMIDGEN_DATA names")
 @pytest.mark.parametrize("name", ["letter", "shuttle"])
 def test_integers_are_as_accurate_on_large_sets(kind, name):
-    within_three_thousandths(kind, load_dataset(name))
+    within_three_thousandths(kind, name)
 
 
 def test_two_classes_get_a_single_score(kind):
-    split = load_dataset("breast_cancer")
-    program = to_program(fitted(kind, split), split.X_train, tolerance=0.05)
+    split, model = fitted(kind, "breast_cancer")
+    program = to_program(model, split.X_train, tolerance=0.05)
     nearest = kind == "KNeighborsClassifier"
     assert program.n_outputs == (2 if nearest else 1)
     assert program.decide.kind == ("argmin" if nearest else "threshold")

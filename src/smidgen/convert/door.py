@@ -1,7 +1,7 @@
 """The one public door from estimators to Programs.
 
-May import `smidgen.models` and `smidgen.program`. An estimator of smidgen that was fitted in an integer format built
-its own Program then; everything else becomes a float32 Program here, and an integer one by calibration rows.
+May import core, `smidgen.models` and `smidgen.program`. An estimator of smidgen that was fitted in an integer format
+built its own Program then; everything else becomes a float32 Program here, and an integer one by calibration rows.
 """
 
 import logging
@@ -12,6 +12,7 @@ import numpy as np
 from smidgen.convert.merge import merged_steps
 from smidgen.convert.pipeline import Before, take_apart
 from smidgen.convert.sklearn_models import steps_of
+from smidgen.core.threads import one_thread
 from smidgen.errors import AgreementError, UsageError
 from smidgen.models.plumbing import ProgramClassifier, feature_names
 from smidgen.program import Program
@@ -22,6 +23,7 @@ from smidgen.program.storage import Format
 _log = logging.getLogger(__name__)
 
 
+@one_thread()
 def to_program(
     model: Any,
     calibration: Any = None,
