@@ -7,6 +7,7 @@ import pytest
 from smidgen import quantise
 from smidgen.errors import AgreementError, DataError, ProgramError
 from smidgen.program import Decide, Distance, GroupReduce, Input, Linear, Matrix, Program
+from smidgen.program.quantise import agreeing
 from tests.program.float_programs import FAMILIES, N_FEATURES, float_program, labelled_rows, linear, rows_of, scales
 from tests.program.random_programs import random_program, random_rows
 
@@ -283,3 +284,18 @@ def test_labelled_rows_are_what_the_families_are_fitted_to():
     Z, which = labelled_rows(rng, 500)
     program = float_program("linear", rng, np.zeros(N_FEATURES), np.ones(N_FEATURES))
     assert (program.predict(Z) == which % 4).mean() > 0.9
+
+
+def test_more_columns_than_errors_are_fed_back_over():
+    rng = np.random.default_rng(0)
+    X = np.rint(rng.normal(100, 30, (300, 1100))).clip(0, 255)
+    program = Program((plain_input(1100), linear(rng.normal(size=(2, 1100))), Decide("argmax")))
+    assert quantise(program, X, tolerance=0.05).program.input.raw == "uint8"
+
+
+def test_agreeing_by_the_rule_of_the_task():
+    assert agreeing("classification", np.array(["a", "b", "a", "b"]), np.array(["a", "b", "b", "b"])) == 0.75
+    assert agreeing("multilabel", np.array([[1, 0], [1, 1]]), np.array([[1, 0], [0, 1]])) == 0.5
+    values = np.array([[-1.0, 50], [1, 250]])  # deviations of 1 and 100
+    assert agreeing("regression", values, values + np.array([0.019, -1.9])) == 1
+    assert agreeing("regression", values, values + np.array([[0.021, 0], [0, 0]])) == 0.5

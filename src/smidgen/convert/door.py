@@ -17,7 +17,7 @@ from smidgen.errors import AgreementError, UsageError
 from smidgen.models.plumbing import ProgramClassifier, feature_names
 from smidgen.program import Program
 from smidgen.program.checks import counted
-from smidgen.program.quantise import TOLERANCE, quantise
+from smidgen.program.quantise import TOLERANCE, agreeing, quantise
 from smidgen.program.storage import Format
 
 _log = logging.getLogger(__name__)
@@ -73,8 +73,8 @@ def to_program(
     >>> from sklearn.pipeline import make_pipeline
     >>> from sklearn.preprocessing import StandardScaler
     >>> X, y = load_digits(return_X_y=True)
-    >>> pipeline = make_pipeline(StandardScaler(), LogisticRegression()).fit(X[:1200], y[:1200])
-    >>> to_program(pipeline, calibration=X[:1200])
+    >>> pipeline = make_pipeline(StandardScaler(), LogisticRegression()).fit(X[:800], y[:800])
+    >>> to_program(pipeline, calibration=X[:800])
     Program(Input → Linear → Decide, integer, ... bytes of constants)
     """
     before, estimator = take_apart(model)
@@ -107,8 +107,8 @@ def _own_program(before: Before, estimator: ProgramClassifier, model: Any, raw: 
 
 def _require_agreement(program: Program, model: Any, rows: Any, tolerance: float) -> None:
     """What a scaler merged behind an integer estimator's back costs: training saw nothing of its rounding."""
-    same = program.predict(rows) == model.predict(rows)
-    share, n_rows = float(np.mean(same if same.ndim == 1 else same.all(axis=1))), len(same)
+    wanted = model.predict(rows)
+    share, n_rows = agreeing(program.task, wanted, program.predict(rows)), len(wanted)
     if 1 - share > tolerance + 1e-12:
         raise AgreementError(
             f"with the Pipeline merged into its Input, the Program agrees with the model on {100 * share:.2f} % of "

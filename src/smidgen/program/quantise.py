@@ -135,10 +135,14 @@ def agreement(program: Program, other: Program, rows: Any) -> float:
 
     The same class, the same labels, or every value within 2 % of the deviation of the first Program's values.
     """
-    answers, others = (each.run(rows).prediction.reshape(rows.shape[0], -1) for each in (program, other))
-    if program.task != "regression":
-        return float((answers == others).all(axis=1).mean())
-    return float((np.abs(answers - others) <= VALUE_TOLERANCE * answers.std(axis=0)).all(axis=1).mean())
+    return agreeing(program.task, *(each.run(rows).prediction for each in (program, other)))
+
+
+def agreeing(task: str, answers: NDArray[Any], others: NDArray[Any]) -> float:
+    """Return the share of rows with agreeing answers: classes, indicator rows, or values, by the rule of the task."""
+    wanted, found = answers.reshape(len(answers), -1), others.reshape(len(answers), -1)
+    same = np.abs(wanted - found) <= VALUE_TOLERANCE * wanted.std(axis=0) if task == "regression" else wanted == found
+    return float(same.all(axis=1).mean())
 
 
 def _accepted(program: Program, best: Program, held: Any, tolerance: float) -> Quantised:
