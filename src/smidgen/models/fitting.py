@@ -9,7 +9,7 @@ A family brings its plan, its start and its Program's steps; everything else is 
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple, Protocol, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -29,6 +29,7 @@ from smidgen.program.checks import counted
 from smidgen.program.storage import Format
 
 DEFAULT_BUDGET = 2048  # whose sizes a model without a budget has
+MOST_BYTES = 1 << 40
 SAMPLE_VALUES = 1 << 23  # numbers of the rows from which parts start
 LEAST_SHARE = 1e-4  # of a class or a label, where scores start
 SCORED_VALUES = 1 << 21  # numbers of the rows that are judged at once
@@ -141,7 +142,7 @@ def named_formats(weight_format: Any, names: Sequence[str]) -> dict[str, Format]
         raise UsageError(f"weight_format names {sorted(unknown)[0]!r}: the matrices are {', '.join(names)}")
     if strange := set(given.values()) - {*BITS, "auto"}:
         raise UsageError(f"weight_format has {strange.pop()!r}: a format is {', '.join(BITS)} or auto")
-    return {name: "int4" if given.get(name, "auto") == "auto" else given[name] for name in names}
+    return {name: cast(Format, "int4" if given.get(name, "auto") == "auto" else given[name]) for name in names}
 
 
 def train_choice(
@@ -209,7 +210,8 @@ def _program(
     """Build the Program, and say what one count of a score is worth."""
     columns = Columns(np.asarray(trained.columns), choice.scaling.width)
     steps, unit = family.steps(trained, columns, values)
-    decide = _decide(rows, unit * values.deviation, is_float=choice.scaling.output == "float32")
+    is_float = choice.scaling.output == "float32"
+    decide = decide_of(rows, n_scores(rows), None if is_float else unit * values.deviation)
     classes = None if rows.classes is None else tuple(rows.classes.tolist())
     return Program((choice.scaling, *steps, decide), classes=classes), unit
 
@@ -243,10 +245,16 @@ def answers_of(program: Program, rows: TrainingRows) -> tuple[NDArray[np.float64
 
 
 def plan_of(family: Family, rows: TrainingRows, choice: Choice, settings: Settings) -> Any:
-    """Return the sizes that the budget buys for a choice; what is given by hand stays as given."""
-    budget = DEFAULT_BUDGET if settings.budget is None else settings.budget
+    """Return the plan of a choice; without a budget the sizes of 2 kB, or of as many bytes as what is given takes."""
     sizes = {name: size for name, size in settings.sizes.items() if size is not None}
-    return family.plan(budget, rows, choice.scaling, choice.formats, **choice.knobs, **sizes)
+    budget = DEFAULT_BUDGET if settings.budget is None else settings.budget
+    while True:
+        try:
+            return family.plan(budget, rows, choice.scaling, choice.formats, **choice.knobs, **sizes)
+        except BudgetError:
+            if settings.budget is not None or budget > MOST_BYTES:
+                raise
+            budget *= 2
 
 
 def _start(
@@ -305,9 +313,10 @@ def start_outputs(rows: TrainingRows, n_outputs: int) -> NDArray[np.float32]:
     return np.log(share / (1 - share)).astype(np.float32)[-n_outputs:]
 
 
-def _decide(rows: TrainingRows, scale: NDArray, *, is_float: bool) -> Decide:
+def decide_of(rows: TrainingRows, n_scores: int, scale: NDArray | None = None) -> Decide:
+    """Return the Program's last step; values of an integer Program have a scale."""
     if rows.task == "multilabel":
         return Decide("labels")
     if rows.task == "regression":
-        return Decide("value", scale=None if is_float else scale.astype(np.float32))
-    return Decide("threshold" if rows.n_outputs == 2 else "argmax")
+        return Decide("value", scale=None if scale is None else scale.astype(np.float32))
+    return Decide("threshold" if n_scores == 1 else "argmax")
