@@ -19,9 +19,8 @@ from smidgen.models.fitting import (
     train_further,
     training_targets,
 )
-from smidgen.models.parameters import LOG_STEP
 from smidgen.program import Linear
-from tests.models.training import FAMILIES, KINDS, TASKS, loss_of, rows_of
+from tests.models.training import FAMILIES, KINDS, TASKS, rows_of
 
 every_family = pytest.mark.parametrize("family", FAMILIES)
 every_task = pytest.mark.parametrize("task", TASKS)

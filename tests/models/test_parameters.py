@@ -13,7 +13,7 @@ import pytest
 from smidgen.core.losses import LOSSES
 from smidgen.models.fitting import training_targets
 from smidgen.models.parameters import LOG_STEP
-from tests.models.training import FAMILIES, TASKS, in_float64, loss_of, pieces, rows_of, trained_briefly
+from tests.models.training import FAMILIES, TASKS, in_float64, loss_of, rows_of, trained_briefly
 
 SMALL = 1e-6
 every_family = pytest.mark.parametrize("family", FAMILIES)
