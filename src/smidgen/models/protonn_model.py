@@ -130,7 +130,7 @@ class ProtoNNModel:
         real, whole, step = weights.real, weights.whole, weights.step
         if units is None:
             projected = self.projection.forward(x, real["W"], real["b"])
-            kernel = xp.exp(-squared_distances(projected.values, real["B"]))
+            kernel = similarities(projected.values, real["B"])
         else:
             unit = self.unit(weights)
             projected, y = self.projection.forward_whole(
@@ -151,9 +151,9 @@ class ProtoNNModel:
         xp = namespace_of(gradient)
         B, Z = weights.real["B"], weights.real["Z"]
         p, kernel = memo.projected.values, memo.kernel
-        of_sq_dist = -kernel * (gradient @ Z.T)
-        of_p = 2 * (xp.sum(of_sq_dist, axis=1)[:, None] * p - of_sq_dist @ B)
-        of_B = 2 * (xp.sum(of_sq_dist, axis=0)[:, None] * B - of_sq_dist.T @ p)
+        pull = kernel * (gradient @ Z.T)  # of every row on every prototype, and back
+        of_p = 2 * (pull @ B - xp.sum(pull, axis=1)[:, None] * p)
+        of_B = 2 * (pull.T @ p - xp.sum(pull, axis=0)[:, None] * B)
         of_W, of_b, of_log_unit = self.projection.backward(of_p, memo.projected)
         found = {"W": of_W, "b": of_b, "B": of_B, "Z": kernel.T @ gradient}
         if "c" in weights.real:
@@ -245,6 +245,13 @@ class ProtoNNModel:
             whole_array(np.round(outputs / count).astype(np.int64)),
         )
         return (first, Distance(points, zero=ZERO, shift=self.point_shift, kernel=kernel), third), count
+
+
+def similarities(p: Array, B: Array) -> Array:
+    """exp(-|b_j - p|²) for every row and prototype, in as few passes as there can be."""
+    xp = namespace_of(p)
+    sq_p, sq_b = xp.sum(p * p, axis=1)[:, None], xp.sum(B * B, axis=1)[None, :]
+    return xp.exp(p @ (2 * B).T - sq_b - sq_p)
 
 
 # The start.
