@@ -19,7 +19,7 @@ from smidgen.core.random import generator
 from smidgen.program import Input
 
 POOL_ROWS = 4096
-BLOCK_VALUES = 1 << 22
+BLOCK_VALUES = 1 << 20
 UNIFORM_WIDTH = 12**0.5  # of a uniform distribution whose standard deviation is 1
 
 

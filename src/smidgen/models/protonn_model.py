@@ -260,7 +260,8 @@ def similarities(p: Array, B: Array) -> Array:
 def start_model(start: Start) -> ProtoNNModel:
     """PCA for W, k-means in each class for B, the class itself for Z, gamma folded into W and B."""
     plan, rate = start.plan, start.learning_rate
-    x = (start.x - start.projection.mean) / np.float32(start.projection.spread)
+    x = start.x - start.projection.mean
+    x *= np.float32(1 / start.projection.spread)
     W = principal_directions(x, plan.width, start.seed)
     projected = x @ W.T
     B, Z = start_prototypes(projected, start.rows, plan.n_prototypes, start.seed)
