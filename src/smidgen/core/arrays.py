@@ -1,6 +1,7 @@
 """The one line every other file here needs: which Array API namespace do these arrays belong to?
 
-May import NumPy and array-api-compat only. Arrays are NumPy's, torch's or any other library's that follows the standard.
+May import NumPy and array-api-compat only. Arrays are NumPy's, torch's or any other library's that follows the
+standard.
 """
 
 from typing import Any

@@ -22,10 +22,10 @@ from smidgen.models.engine import Trained
 from smidgen.models.fitting import Start, Values, n_scores, named_formats, start_outputs, training_targets
 from smidgen.models.parameters import Part, Weights
 from smidgen.models.plans import LEAST_ENTRIES, ProtoNNPlan, plan_protonn, wants_all_labels
-from smidgen.models.projection import Columns, Projected, Projection, Shifts, spread_out, whole_array
+from smidgen.models.projection import Projected, Projection, Shifts, whole_array
 from smidgen.models.rows import TrainingRows
 from smidgen.models.scaling import n_constant_bytes
-from smidgen.models.support import fill_room, shrinking, strongest
+from smidgen.models.support import fill_room, shrinking, spread_out, strongest
 from smidgen.program import Distance, Gaussian, Input, Linear, Matrix, arith
 from smidgen.program.storage import Format
 
@@ -80,14 +80,14 @@ class ProtoNNFamily:
         """Return a model to train."""
         return start_model(start)
 
-    def steps(self, trained: Trained, columns: Columns, values: Values) -> tuple[tuple[Any, ...], float]:
+    def steps(self, trained: Trained, values: Values) -> tuple[tuple[Any, ...], float]:
         """Return the Program's steps between Input and Decide, and what one count of a score is worth."""
-        return trained.model.steps(trained, columns, values)
+        return trained.model.steps(trained, values)
 
-    def matrices(self, trained: Trained, n_features: int) -> Mapping[str, NDArray]:
+    def matrices(self, trained: Trained) -> Mapping[str, NDArray]:
         """Return W, B and Z as they count."""
         real = {name: np.array(part) for name, part in trained.weights.real.items()}
-        W = spread_out(real["W"], Columns(np.asarray(trained.columns), n_features))
+        W = spread_out(real["W"], trained.model.projection.columns)
         return {"projection_": W, "prototypes_": real["B"], "prototype_labels_": real["Z"]}
 
 
@@ -184,7 +184,10 @@ class ProtoNNModel:
             return {"W": strongest(W, n_entries, LEAST_ENTRIES), "Z": keep_Z}
         labels = Matrix.pack(np.asarray(keep_Z).T.astype(np.int8), self.plan.formats["labels"])
         room = self.budget - (self.plan.bytes_but_projection - self.plan.label_bytes + labels.n_bytes)
-        return {"W": fill_room(W, room, self.plan.formats["projection"], LEAST_ENTRIES), "Z": keep_Z}
+        return {
+            "W": fill_room(W, self.projection.columns, room, self.plan.formats["projection"], LEAST_ENTRIES),
+            "Z": keep_Z,
+        }
 
     def first_units(self, weights: Weights, x: Array) -> Mapping[str, Array]:  # noqa: ARG002  (other models look)
         """Return nothing: bytes are measured in what the points' grid says."""
@@ -201,21 +204,21 @@ class ProtoNNModel:
         table = xp.asarray(np.round(KERNEL_ONE * np.exp(-(float(unit) ** 2) * places)).astype(np.float32))
         return Units(shifts, table, arith.expand_table(xp, table), table_shift)
 
-    def steps(self, trained: Trained, columns: Columns, values: Values) -> tuple[tuple[Any, ...], float]:
+    def steps(self, trained: Trained, values: Values) -> tuple[tuple[Any, ...], float]:
         """Return the Program's steps between Input and Decide, and what one count of a score is worth."""
         weights = trained.weights
         return (
-            self._float_steps(weights, columns, values)
+            self._float_steps(weights, values)
             if trained.units is None
-            else self._whole_steps(weights, trained.units, columns, values)
+            else self._whole_steps(weights, trained.units, values)
         )
 
-    def _float_steps(self, weights: Weights, columns: Columns, values: Values) -> tuple[tuple[Any, ...], float]:
+    def _float_steps(self, weights: Weights, values: Values) -> tuple[tuple[Any, ...], float]:
         real = {name: np.asarray(part, np.float64) for name, part in weights.real.items()}
         W, bias = self.projection.real_layer(real["W"], real["b"])
         outputs = real.get("c", np.zeros(1)) * values.deviation + values.centre
         return (
-            Linear(Matrix.pack(spread_out(W, columns), "float32"), bias.astype(np.float32)),
+            Linear(Matrix.pack(spread_out(W, self.projection.columns), "float32"), bias.astype(np.float32)),
             Distance(Matrix.pack(real["B"], "float32", "dense"), kernel=1.0),
             Linear(
                 Matrix.pack((real["Z"] * values.deviation).T, "float32"),
@@ -223,9 +226,7 @@ class ProtoNNModel:
             ),
         ), 1.0
 
-    def _whole_steps(
-        self, weights: Weights, units: Units, columns: Columns, values: Values
-    ) -> tuple[tuple[Any, ...], float]:
+    def _whole_steps(self, weights: Weights, units: Units, values: Values) -> tuple[tuple[Any, ...], float]:
         real, whole, step, formats = weights.real, weights.whole, weights.step, self.plan.formats
         first = self.projection.whole_step(
             whole["W"],
@@ -234,7 +235,6 @@ class ProtoNNModel:
             unit=self.unit(weights),
             shifts=units.shifts,
             weight_format=formats["projection"],
-            columns=columns,
         )
         kernel = Gaussian(np.asarray(units.table).astype(np.uint8), units.table_shift)
         points = Matrix.pack(np.asarray(whole["B"]), formats["prototypes"], "dense")

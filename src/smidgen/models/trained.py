@@ -85,6 +85,6 @@ class TrainedByEngine:
         self._fitted = fitted
         self.plan_, self.trial_, self.history_ = fitted.plan, fitted.trials, fitted.trained.history
         self.noise_ = fitted.choice.noise
-        for name, matrix in self._family.matrices(fitted.trained, fitted.choice.scaling.width).items():
+        for name, matrix in self._family.matrices(fitted.trained).items():
             setattr(self, name, matrix)
         return replace(fitted.program, feature_names=plumbing.feature_names(self))
