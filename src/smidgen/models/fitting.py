@@ -22,8 +22,9 @@ from smidgen.models.engine import Recipe, Trained, go_on, train
 from smidgen.models.feed import Feed, feed_of, spread_of
 from smidgen.models.parameters import Model
 from smidgen.models.plans import BITS
-from smidgen.models.projection import Columns, Projection
+from smidgen.models.projection import Projection
 from smidgen.models.rows import TrainingRows, dense_batch
+from smidgen.models.support import Columns
 from smidgen.program import Decide, Input, Program
 from smidgen.program.checks import counted
 from smidgen.program.storage import Format
@@ -86,10 +87,10 @@ class Family(Protocol):
     def start(self, start: Start) -> Model:
         """Return a model to train."""
 
-    def steps(self, trained: Trained, columns: Columns, values: "Values") -> tuple[tuple[Any, ...], float]:
+    def steps(self, trained: Trained, values: "Values") -> tuple[tuple[Any, ...], float]:
         """Return the Program's steps between Input and Decide, and what one count of a score is worth."""
 
-    def matrices(self, trained: Trained, n_features: int) -> Mapping[str, NDArray]:
+    def matrices(self, trained: Trained) -> Mapping[str, NDArray]:
         """Return the matrices of the model as they count, by the names of an estimator's attributes."""
 
 
@@ -208,8 +209,7 @@ def _program(
     family: Family, trained: Trained, choice: Choice, rows: TrainingRows, values: Values
 ) -> tuple[Program, float]:
     """Build the Program, and say what one count of a score is worth."""
-    columns = Columns(np.asarray(trained.columns), choice.scaling.width)
-    steps, unit = family.steps(trained, columns, values)
+    steps, unit = family.steps(trained, values)
     is_float = choice.scaling.output == "float32"
     decide = decide_of(rows, n_scores(rows), None if is_float else unit * values.deviation)
     classes = None if rows.classes is None else tuple(rows.classes.tolist())
@@ -262,11 +262,11 @@ def _start(
 ) -> Start:
     n_sample = int(np.clip(SAMPLE_VALUES // choice.scaling.width, LEAST_SAMPLE, MOST_SAMPLE))
     order = np.random.default_rng(settings.seed).permutation(len(rows.y))
-    sample = rows.take(np.sort(order[:n_sample]))
-    x = choice.scaling.run(dense_batch(sample.X, slice(None))).astype(np.float32, copy=False)
+    chosen = np.sort(order[:n_sample])
+    sample, x = rows.take(chosen), feed.sample(chosen)
     spread = spread_of(feed.deviation)
     low, high = byte_range(choice.scaling)
-    projection = Projection(feed.mean, spread, low, high, 128, 2**31 - 1)
+    projection = Projection(feed.mean, spread, low, high, Columns(np.arange(len(low)), len(low)))
     rate = default_rate if settings.learning_rate is None else settings.learning_rate
     return Start(plan, sample, x, projection, settings.budget, rate, settings.weight_decay, settings.seed)
 

@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from smidgen.core.arrays import Array, namespace_of
+from smidgen.models.support import Columns, spread_out
 from smidgen.program import Linear, Matrix, Rescale, arith
 from smidgen.program.storage import Format
 
@@ -37,13 +38,6 @@ class Projected(NamedTuple):
     free: Array | None  # (n, h) where a byte is not clipped; None before the last phase
 
 
-class Columns(NamedTuple):
-    """Which features a part's columns are, of how many."""
-
-    kept: NDArray
-    n_features: int
-
-
 @dataclass(frozen=True, eq=False)
 class Projection:
     """What the layer knows beside its weights.
@@ -58,6 +52,8 @@ class Projection:
         The least and the largest byte that each feature may be, in NumPy: what proofs rest on.
     zero : int
         z, the byte that stands for 0: 128, or 0 after relu.
+    columns : Columns
+        Which of all features these are.
     largest_bias : int
         What the whole bias is clipped to.
     """
@@ -66,14 +62,16 @@ class Projection:
     spread: float
     low: NDArray
     high: NDArray
-    zero: int
-    largest_bias: int
+    columns: Columns
+    zero: int = 128
+    largest_bias: int = 2**31 - 1
 
     def of_columns(self, columns: Array) -> Self:
         """Return the layer of some of the features."""
         index = np.asarray(columns)
         mean = namespace_of(self.mean).take(self.mean, columns)
-        return replace(self, mean=mean, low=self.low[index], high=self.high[index])
+        kept = Columns(self.columns.kept[index], self.columns.n_features)
+        return replace(self, mean=mean, low=self.low[index], high=self.high[index], columns=kept)
 
     # In training.
 
@@ -147,20 +145,12 @@ class Projection:
         unit: Array,
         shifts: Shifts,
         weight_format: Format,
-        columns: Columns,
     ) -> Linear:
         """Build the Program's step of what the last phase computed with."""
         counts = np.asarray(self.whole_bias(whole, step, bias)).astype(np.int64)
         rescale = Rescale(int(self.multiplier(step, unit, shifts)), shifts.shift, shifts.pre)
-        weights = Matrix.pack(spread_out(whole, columns), weight_format)
+        weights = Matrix.pack(spread_out(whole, self.columns), weight_format)
         return Linear(weights, whole_array(counts), "none" if self.zero else "relu", rescale)
-
-
-def spread_out(values: Array, columns: Columns) -> NDArray:
-    """Return a matrix of all features, 0 where no weight looks."""
-    full = np.zeros((values.shape[0], columns.n_features), np.float32)
-    full[:, columns.kept] = np.asarray(values)
-    return full
 
 
 def whole_array(counts: NDArray[np.int64]) -> NDArray | None:

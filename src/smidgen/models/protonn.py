@@ -175,6 +175,8 @@ class ProtoNNClassifier(_ProtoNN, ProgramClassifier):
         The sizes that were chosen.
     trial_ : list of dict
         What was tried, and the score of each on held-out training rows.
+    noise_ : float
+        What was added to the inputs in training.
     history_ : list of dict
         A row for each epoch: the step, and the mean loss.
     n_features_in_ : int
@@ -349,6 +351,8 @@ class ProtoNNRegressor(_ProtoNN, ProgramRegressor):
         The sizes that were chosen.
     trial_ : list of dict
         What was tried, and the score of each on held-out training rows.
+    noise_ : float
+        What was added to the inputs in training.
     history_ : list of dict
         A row for each epoch: the step, and the mean loss.
     n_features_in_ : int

@@ -22,10 +22,10 @@ from smidgen.models.engine import Trained
 from smidgen.models.fitting import Start, Values, n_scores, named_formats, start_outputs, training_targets
 from smidgen.models.parameters import Part, Weights
 from smidgen.models.plans import LEAST_ENTRIES, ProtoNNPlan, plan_protonn, wants_all_labels
-from smidgen.models.projection import Columns, Projected, Projection, Shifts, spread_out, whole_array
+from smidgen.models.projection import Projected, Projection, Shifts, whole_array
 from smidgen.models.rows import TrainingRows
 from smidgen.models.scaling import n_constant_bytes
-from smidgen.models.support import fill_room, shrinking, strongest
+from smidgen.models.support import fill_room, shrinking, spread_out, strongest
 from smidgen.program import Distance, Gaussian, Input, Linear, Matrix, arith
 from smidgen.program.storage import Format
 
@@ -80,14 +80,14 @@ class ProtoNNFamily:
         """Return a model to train."""
         return start_model(start)
 
-    def steps(self, trained: Trained, columns: Columns, values: Values) -> tuple[tuple[Any, ...], float]:
+    def steps(self, trained: Trained, values: Values) -> tuple[tuple[Any, ...], float]:
         """Return the Program's steps between Input and Decide, and what one count of a score is worth."""
-        return trained.model.steps(trained, columns, values)
+        return trained.model.steps(trained, values)
 
-    def matrices(self, trained: Trained, n_features: int) -> Mapping[str, NDArray]:
+    def matrices(self, trained: Trained) -> Mapping[str, NDArray]:
         """Return W, B and Z as they count."""
         real = {name: np.array(part) for name, part in trained.weights.real.items()}
-        W = spread_out(real["W"], Columns(np.asarray(trained.columns), n_features))
+        W = spread_out(real["W"], trained.model.projection.columns)
         return {"projection_": W, "prototypes_": real["B"], "prototype_labels_": real["Z"]}
 
 
@@ -130,7 +130,7 @@ class ProtoNNModel:
         real, whole, step = weights.real, weights.whole, weights.step
         if units is None:
             projected = self.projection.forward(x, real["W"], real["b"])
-            kernel = xp.exp(-squared_distances(projected.values, real["B"]))
+            kernel = similarities(projected.values, real["B"])
         else:
             unit = self.unit(weights)
             projected, y = self.projection.forward_whole(
@@ -151,9 +151,9 @@ class ProtoNNModel:
         xp = namespace_of(gradient)
         B, Z = weights.real["B"], weights.real["Z"]
         p, kernel = memo.projected.values, memo.kernel
-        of_sq_dist = -kernel * (gradient @ Z.T)
-        of_p = 2 * (xp.sum(of_sq_dist, axis=1)[:, None] * p - of_sq_dist @ B)
-        of_B = 2 * (xp.sum(of_sq_dist, axis=0)[:, None] * B - of_sq_dist.T @ p)
+        pull = kernel * (gradient @ Z.T)  # of every row on every prototype, and back
+        of_p = 2 * (pull @ B - xp.sum(pull, axis=1)[:, None] * p)
+        of_B = 2 * (pull.T @ p - xp.sum(pull, axis=0)[:, None] * B)
         of_W, of_b, of_log_unit = self.projection.backward(of_p, memo.projected)
         found = {"W": of_W, "b": of_b, "B": of_B, "Z": kernel.T @ gradient}
         if "c" in weights.real:
@@ -184,7 +184,10 @@ class ProtoNNModel:
             return {"W": strongest(W, n_entries, LEAST_ENTRIES), "Z": keep_Z}
         labels = Matrix.pack(np.asarray(keep_Z).T.astype(np.int8), self.plan.formats["labels"])
         room = self.budget - (self.plan.bytes_but_projection - self.plan.label_bytes + labels.n_bytes)
-        return {"W": fill_room(W, room, self.plan.formats["projection"], LEAST_ENTRIES), "Z": keep_Z}
+        return {
+            "W": fill_room(W, self.projection.columns, room, self.plan.formats["projection"], LEAST_ENTRIES),
+            "Z": keep_Z,
+        }
 
     def first_units(self, weights: Weights, x: Array) -> Mapping[str, Array]:  # noqa: ARG002  (other models look)
         """Return nothing: bytes are measured in what the points' grid says."""
@@ -201,21 +204,21 @@ class ProtoNNModel:
         table = xp.asarray(np.round(KERNEL_ONE * np.exp(-(float(unit) ** 2) * places)).astype(np.float32))
         return Units(shifts, table, arith.expand_table(xp, table), table_shift)
 
-    def steps(self, trained: Trained, columns: Columns, values: Values) -> tuple[tuple[Any, ...], float]:
+    def steps(self, trained: Trained, values: Values) -> tuple[tuple[Any, ...], float]:
         """Return the Program's steps between Input and Decide, and what one count of a score is worth."""
         weights = trained.weights
         return (
-            self._float_steps(weights, columns, values)
+            self._float_steps(weights, values)
             if trained.units is None
-            else self._whole_steps(weights, trained.units, columns, values)
+            else self._whole_steps(weights, trained.units, values)
         )
 
-    def _float_steps(self, weights: Weights, columns: Columns, values: Values) -> tuple[tuple[Any, ...], float]:
+    def _float_steps(self, weights: Weights, values: Values) -> tuple[tuple[Any, ...], float]:
         real = {name: np.asarray(part, np.float64) for name, part in weights.real.items()}
         W, bias = self.projection.real_layer(real["W"], real["b"])
         outputs = real.get("c", np.zeros(1)) * values.deviation + values.centre
         return (
-            Linear(Matrix.pack(spread_out(W, columns), "float32"), bias.astype(np.float32)),
+            Linear(Matrix.pack(spread_out(W, self.projection.columns), "float32"), bias.astype(np.float32)),
             Distance(Matrix.pack(real["B"], "float32", "dense"), kernel=1.0),
             Linear(
                 Matrix.pack((real["Z"] * values.deviation).T, "float32"),
@@ -223,9 +226,7 @@ class ProtoNNModel:
             ),
         ), 1.0
 
-    def _whole_steps(
-        self, weights: Weights, units: Units, columns: Columns, values: Values
-    ) -> tuple[tuple[Any, ...], float]:
+    def _whole_steps(self, weights: Weights, units: Units, values: Values) -> tuple[tuple[Any, ...], float]:
         real, whole, step, formats = weights.real, weights.whole, weights.step, self.plan.formats
         first = self.projection.whole_step(
             whole["W"],
@@ -234,7 +235,6 @@ class ProtoNNModel:
             unit=self.unit(weights),
             shifts=units.shifts,
             weight_format=formats["projection"],
-            columns=columns,
         )
         kernel = Gaussian(np.asarray(units.table).astype(np.uint8), units.table_shift)
         points = Matrix.pack(np.asarray(whole["B"]), formats["prototypes"], "dense")
@@ -247,13 +247,21 @@ class ProtoNNModel:
         return (first, Distance(points, zero=ZERO, shift=self.point_shift, kernel=kernel), third), count
 
 
+def similarities(p: Array, B: Array) -> Array:
+    """exp(-|b_j - p|²) for every row and prototype, in as few passes as there can be."""
+    xp = namespace_of(p)
+    sq_p, sq_b = xp.sum(p * p, axis=1)[:, None], xp.sum(B * B, axis=1)[None, :]
+    return xp.exp(p @ (2 * B).T - sq_b - sq_p)
+
+
 # The start.
 
 
 def start_model(start: Start) -> ProtoNNModel:
     """PCA for W, k-means in each class for B, the class itself for Z, gamma folded into W and B."""
     plan, rate = start.plan, start.learning_rate
-    x = (start.x - start.projection.mean) / np.float32(start.projection.spread)
+    x = start.x - start.projection.mean
+    x *= np.float32(1 / start.projection.spread)
     W = principal_directions(x, plan.width, start.seed)
     projected = x @ W.T
     B, Z = start_prototypes(projected, start.rows, plan.n_prototypes, start.seed)

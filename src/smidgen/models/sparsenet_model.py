@@ -18,10 +18,10 @@ from smidgen.models.engine import Trained
 from smidgen.models.fitting import Start, Values, n_scores, named_formats, start_outputs
 from smidgen.models.parameters import RATE_OF_STEPS, Part, Weights
 from smidgen.models.plans import LEAST_ENTRIES, SparseNetPlan, plan_sparsenet
-from smidgen.models.projection import Columns, Projected, Projection, Shifts, spread_out, whole_array
+from smidgen.models.projection import Projected, Projection, Shifts, whole_array
 from smidgen.models.rows import TrainingRows
 from smidgen.models.scaling import n_constant_bytes
-from smidgen.models.support import fill_room, shrinking, strongest
+from smidgen.models.support import fill_room, shrinking, spread_out, strongest
 from smidgen.program import Input, Linear, Matrix
 from smidgen.program.storage import Format
 
@@ -53,14 +53,14 @@ class SparseNetFamily:
         """Return a model to train."""
         return start_model(start)
 
-    def steps(self, trained: Trained, columns: Columns, values: Values) -> tuple[tuple[Any, ...], float]:
+    def steps(self, trained: Trained, values: Values) -> tuple[tuple[Any, ...], float]:
         """Return the Program's steps between Input and Decide, and what one count of a score is worth."""
-        return trained.model.steps(trained, columns, values)
+        return trained.model.steps(trained, values)
 
-    def matrices(self, trained: Trained, n_features: int) -> Mapping[str, NDArray]:
+    def matrices(self, trained: Trained) -> Mapping[str, NDArray]:
         """Return both layers' weights as they count."""
         real = {name: np.array(part) for name, part in trained.weights.real.items()}
-        W = spread_out(real["W"], Columns(np.asarray(trained.columns), n_features))
+        W = spread_out(real["W"], trained.model.projection.columns)
         return {"projection_": W, "output_weights_": real["Z"]}
 
 
@@ -127,7 +127,7 @@ class SparseNetModel:
         if progress < 1.0 or self.budget is None or self.plan.projection_is_fixed:
             return {"W": strongest(W, shrinking(math.prod(W.shape), self.plan.n_entries, progress), LEAST_ENTRIES)}
         room = self.budget - self.plan.bytes_but_projection
-        return {"W": fill_room(W, room, self.plan.formats["projection"], LEAST_ENTRIES)}
+        return {"W": fill_room(W, self.projection.columns, room, self.plan.formats["projection"], LEAST_ENTRIES)}
 
     def first_units(self, weights: Weights, x: Array) -> Mapping[str, Array]:
         """One count is a 255th of what only one in a thousand of the units that are on exceeds."""
@@ -145,11 +145,11 @@ class SparseNetModel:
             weights.whole["W"], weights.step["W"], weights.real["b"], self.unit(weights)
         )
 
-    def steps(self, trained: Trained, columns: Columns, values: Values) -> tuple[tuple[Any, ...], float]:
+    def steps(self, trained: Trained, values: Values) -> tuple[tuple[Any, ...], float]:
         """Return the Program's steps between Input and Decide, and what one count of a score is worth."""
         weights = trained.weights
         if trained.units is None:
-            return self._float_steps(weights, columns, values)
+            return self._float_steps(weights, values)
         real, whole, step, formats = weights.real, weights.whole, weights.step, self.plan.formats
         first = self.projection.whole_step(
             whole["W"],
@@ -158,20 +158,19 @@ class SparseNetModel:
             unit=self.unit(weights),
             shifts=trained.units,
             weight_format=formats["projection"],
-            columns=columns,
         )
         count = float(self.count(weights))
         outputs = np.asarray(real["c"], np.float64) + values.centre / values.deviation
         bias = whole_array(np.round(outputs / count).astype(np.int64))
         return (first, Linear(Matrix.pack(np.asarray(whole["Z"]), formats["outputs"]), bias)), count
 
-    def _float_steps(self, weights: Weights, columns: Columns, values: Values) -> tuple[tuple[Any, ...], float]:
+    def _float_steps(self, weights: Weights, values: Values) -> tuple[tuple[Any, ...], float]:
         real = {name: np.asarray(part, np.float64) for name, part in weights.real.items()}
         W, bias = self.projection.real_layer(real["W"], real["b"])
         outputs = (real["c"] * values.deviation + values.centre).astype(np.float32)
         Z = (real["Z"].T * values.deviation).T
         return (
-            Linear(Matrix.pack(spread_out(W, columns), "float32"), bias.astype(np.float32), "relu"),
+            Linear(Matrix.pack(spread_out(W, self.projection.columns), "float32"), bias.astype(np.float32), "relu"),
             Linear(Matrix.pack(Z, "float32"), outputs if outputs.any() else None),
         ), 1.0
 

@@ -1,11 +1,28 @@
 """Which weights stay: the strongest, as many as a schedule or the bytes allow. May import core and the byte formula."""
 
+from typing import NamedTuple
+
 import numpy as np
+from numpy.typing import NDArray
 
 from smidgen.core.arrays import Array, namespace_of
 from smidgen.core.threshold import keep_largest, keep_largest_per_row
 from smidgen.program import Matrix
 from smidgen.program.storage import Format
+
+
+class Columns(NamedTuple):
+    """Which features a part's columns are, of how many."""
+
+    kept: NDArray
+    n_features: int
+
+
+def spread_out(values: Array, columns: Columns) -> NDArray:
+    """Return a matrix of all features, 0 where no weight looks."""
+    full = np.zeros((values.shape[0], columns.n_features), np.float32)
+    full[:, columns.kept] = np.asarray(values)
+    return full
 
 
 def shrinking(n_all: int, n_end: int, progress: float) -> int:
@@ -26,20 +43,20 @@ def strongest(magnitudes: Array, n_entries: int, least_a_row: int) -> Array:
     return keep
 
 
-def fill_room(magnitudes: Array, n_bytes: int, weight_format: Format, least_a_row: int) -> Array:
-    """Mark as many of the largest entries as the bytes hold, by the Program's own account."""
-    rows, columns = magnitudes.shape
+def fill_room(magnitudes: Array, columns: Columns, n_bytes: int, weight_format: Format, least_a_row: int) -> Array:
+    """Mark as many of the largest entries as the bytes hold, by the Program's own account of all features."""
+    n_rows, n_columns = magnitudes.shape
     of_row = np.asarray(keep_largest_per_row(magnitudes, least_a_row)[0])
     strength = np.asarray(magnitudes)
     order = np.argsort(-(strength + of_row * (1 + strength.max())), axis=None, kind="stable")
-    rank = np.empty(rows * columns, np.int64)
-    rank[order] = np.arange(rows * columns)
-    rank = rank.reshape(rows, columns)
+    rank = np.empty(n_rows * n_columns, np.int64)
+    rank[order] = np.arange(n_rows * n_columns)
+    rank = rank.reshape(n_rows, n_columns)
 
     def n_bytes_of(n_entries: int) -> int:
-        return Matrix.pack((rank < n_entries).astype(np.int8), weight_format).n_bytes
+        return Matrix.pack(spread_out(rank < n_entries, columns), weight_format).n_bytes
 
-    least, most = rows * min(least_a_row, columns), rows * columns
+    least, most = n_rows * min(least_a_row, n_columns), n_rows * n_columns
     if n_bytes_of(most) <= n_bytes:
         return namespace_of(magnitudes).asarray(rank < most)
     fits, too_many = least, most

@@ -45,6 +45,7 @@ class TrainedByEngine:
     plan_: Any
     trial_: list[dict[str, Any]]
     history_: list[dict[str, float]]
+    noise_: float
 
     _family: Family
     _size_names: tuple[str, ...]  # parameters that fix a size by hand
@@ -83,6 +84,7 @@ class TrainedByEngine:
     def _leave(self, fitted: Fitted) -> Program:
         self._fitted = fitted
         self.plan_, self.trial_, self.history_ = fitted.plan, fitted.trials, fitted.trained.history
-        for name, matrix in self._family.matrices(fitted.trained, fitted.choice.scaling.width).items():
+        self.noise_ = fitted.choice.noise
+        for name, matrix in self._family.matrices(fitted.trained).items():
             setattr(self, name, matrix)
         return replace(fitted.program, feature_names=plumbing.feature_names(self))
