@@ -29,18 +29,20 @@ from smidgen.models.sparsenet import SparseNetClassifier, SparseNetRegressor
 from smidgen.models.trained import TrainedByEngine
 from tests.models.least_squares import LeastSquaresClassifier, LeastSquaresRegressor
 
+# Of those that are trained step by step, one classifier and one regressor go through everything as they come; the
+# others take fewer steps, so that all of this takes two minutes and not five.
 ESTIMATORS = [
     PrototypeClassifier(random_state=0),
     PrototypeClassifier(weight_format="float32", random_state=0),
     LeastSquaresClassifier(random_state=0),
     ProtoNNClassifier(random_state=0),
-    ProtoNNClassifier(weight_format="float32", random_state=0),
-    SparseNetClassifier(random_state=0),
-    SparseNetClassifier(weight_format="float32", random_state=0),
+    ProtoNNClassifier(weight_format="float32", n_steps=150, trial=False, random_state=0),
+    SparseNetClassifier(n_steps=150, random_state=0),
+    SparseNetClassifier(weight_format="float32", n_steps=150, trial=False, random_state=0),
 ]
 REGRESSORS = [
     LeastSquaresRegressor(random_state=0),
-    ProtoNNRegressor(random_state=0),
+    ProtoNNRegressor(n_steps=150, random_state=0),
     SparseNetRegressor(random_state=0),
 ]
 MULTILABEL = [each for each in ESTIMATORS if get_tags(each).classifier_tags.multi_label]

@@ -167,6 +167,16 @@ def test_history_has_a_row_an_epoch_and_falls(family):
 
 
 @every_family
+@pytest.mark.parametrize("n_steps", [1, 2, 5])
+def test_few_steps_end_in_their_final_form_too(family, n_steps):
+    _, _, trained = trained_briefly(family, rows_of("classes", d=60), "classes", n_steps=n_steps)
+    assert trained.parameters.settled
+    assert trained.parameters.rounded
+    assert trained.units is not None
+    assert (trained.parameters.keep["W"] == 0).any()
+
+
+@every_family
 def test_early_stopping_keeps_the_best_and_stops(family):
     rows = rows_of("classes")
     _, _, feed, model = pieces(family, rows)

@@ -12,6 +12,8 @@ import numpy as np
 Array = Any  # an array of any library that follows the Array API standard
 Namespace = Any  # the module of its functions: NumPy's, torch's, ...
 
+NUMPYS = (np.ndarray, np.generic)
+
 
 def namespace_of(*arrays: Array) -> Namespace:
     """Return the Array API namespace that the arrays share.
@@ -20,6 +22,6 @@ def namespace_of(*arrays: Array) -> Namespace:
     >>> namespace_of(np.zeros(3)).__name__.split(".")[-1]
     'numpy'
     """
-    if all(isinstance(array, np.ndarray | np.generic) for array in arrays):
+    if all(isinstance(array, NUMPYS) for array in arrays):
         return np  # which follows the standard by itself; small batches would spend much of their time on wrappers
     return array_api_compat.array_namespace(*arrays)

@@ -25,7 +25,8 @@ from smidgen.models.parameters import Model, Parameters, Weights
 WARM_UP = 0.05
 SPARSE_FROM, SPARSE_UNTIL = 0.1, 0.5
 ROUNDED_FROM, WHOLE_FROM = 0.4, 0.7
-N_LOOKS = 200  # how often in a run supports and units are chosen anew
+N_LOOKS = 200  # how often in a run supports and units are chosen anew, but
+LEAST_STEPS_A_LOOK = 4
 N_VALIDATIONS = 100  # how often in a run held-out rows are asked, once the model has its final form
 PATIENCE = 5  # of them without a new best end it
 GOING_ON = 0.05  # of the learning rate, in `go_on`
@@ -133,7 +134,8 @@ def _schedule(number: int, n_steps: int) -> float:
 
 
 def _is_look(number: int, recipe: Recipe) -> bool:
-    return number * N_LOOKS // recipe.n_steps != (number - 1) * N_LOOKS // recipe.n_steps
+    n_looks = min(N_LOOKS, max(1, recipe.n_steps // LEAST_STEPS_A_LOOK))
+    return number * n_looks // recipe.n_steps != (number - 1) * n_looks // recipe.n_steps
 
 
 def _advance(parameters: Parameters, done: float, recipe: Recipe) -> None:
@@ -159,6 +161,8 @@ def _step(
 
 
 def _ended(parameters: Parameters, recipe: Recipe, diary: "_Diary") -> Trained:
+    if not parameters.settled:  # so few steps were there
+        parameters.choose_support(1.0)
     if recipe.whole_numbers:
         parameters.choose_units()
     return Trained(parameters.copy_for(None), diary.rows)

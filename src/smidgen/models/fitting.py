@@ -126,13 +126,13 @@ class Fitted:
     trials: list[dict[str, Any]] = field(default_factory=list)
 
 
-def steps_for(total_weight: float) -> int:
+def steps_for(n_rows: int) -> int:
     """Return how many steps so many rows are worth: with their square root, between a floor and a cap.
 
     >>> steps_for(150), steps_for(1_797), steps_for(60_000)
     (1162, 4022, 12000)
     """
-    share = min(1.0, total_weight / ROWS_AT_CAP)
+    share = min(1.0, n_rows / ROWS_AT_CAP)
     return max(LEAST_STEPS, round(STEPS_AT_CAP * math.sqrt(share)))
 
 

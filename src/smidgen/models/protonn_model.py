@@ -285,7 +285,8 @@ def start_model(start: Start) -> ProtoNNModel:
 def principal_directions(x: NDArray[np.float32], n_directions: int, seed: int) -> NDArray[np.float32]:
     """The directions in which centred rows vary most, each with a fixed sign; random ones beyond those there are."""
     n_found = min(n_directions, *x.shape)
-    directions = randomized_svd(x, n_found, n_iter=4, random_state=seed)[2].astype(np.float32)
+    found = randomized_svd(x, n_found, n_iter=4, power_iteration_normalizer="QR", random_state=seed)
+    directions = found[2].astype(np.float32)
     draw = np.random.default_rng(seed)
     more = draw.normal(size=(n_directions - n_found, x.shape[1])).astype(np.float32) / np.float32(math.sqrt(x.shape[1]))
     return np.vstack([directions, more])

@@ -47,7 +47,7 @@ def fit_family(family: Family, rows: TrainingRows, settings: Settings) -> Fitted
 
 
 def _n_steps(rows: TrainingRows, settings: Settings) -> int:
-    return settings.n_steps or steps_for(float(rows.weight.sum()))
+    return settings.n_steps or steps_for(len(rows.y))
 
 
 def choose(family: Family, rows: TrainingRows, settings: Settings) -> tuple[Choice, list[dict[str, Any]]]:
