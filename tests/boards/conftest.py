@@ -64,3 +64,16 @@ def computer(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Computer:
 def _without(modules: set[str]) -> Callable[[str], object]:
     real = importlib.util.find_spec
     return lambda name: None if name in modules else real(name)
+
+
+@pytest.fixture
+def need() -> Callable[..., None]:
+    """`need("uno")` skips a test where a board cannot be simulated; `need("uno", "zig")` where it lacks a compiler."""
+
+    def check(board: str, *more: str) -> None:
+        lacking = [*doctor.examine(board).services[0].missing]
+        lacking += [name for name in more if not ((tool := tools.find_tool(name)) and tool.works)]
+        if lacking:
+            pytest.skip(f"{', '.join(lacking)} missing")
+
+    return check
