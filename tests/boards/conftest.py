@@ -3,7 +3,7 @@
 import importlib.util
 import sys
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 import pytest
@@ -22,9 +22,10 @@ SETTINGS = (
 
 @dataclass(frozen=True)
 class Computer:
-    """The root of a made-up file system, and what puts tools there."""
+    """The root of a made-up file system, the Python packages it lacks, and what puts tools there."""
 
     root: Path
+    lacks: set[str] = field(default_factory=lambda: {"ziglang", "unicorn", "elftools"})
 
     @property
     def home(self) -> Path:
@@ -57,8 +58,9 @@ def computer(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Computer:
     monkeypatch.setattr(tools, "_HEADER_FOLDERS", (str(tmp_path / "include"),))
     monkeypatch.setattr(tools, "_ARDUINO_1_FOLDERS", (str(tmp_path / "arduino-1.8"),))
     monkeypatch.setattr(doctor, "package_version", lambda name: "1.0")
-    monkeypatch.setattr(importlib.util, "find_spec", _without({"ziglang", "unicorn", "elftools"}))
-    return Computer(tmp_path)
+    made_up = Computer(tmp_path)
+    monkeypatch.setattr(importlib.util, "find_spec", _without(made_up.lacks))
+    return made_up
 
 
 def _without(modules: set[str]) -> Callable[[str], object]:

@@ -77,8 +77,8 @@ VARIANTS = {
     "no C": ("uint8_t best = 0, i;", "uint8_t best = 0, i; rubbish"),
     "no such function": ("return best;", "extern uint8_t nowhere_to_be_found(void); return nowhere_to_be_found();"),
     "one more constant": ("_weights[12] NAME_FLASH = {WEIGHTS}", "_weights[13] NAME_FLASH = {WEIGHTS, 1}"),
-    "a deep stack": ("NAME_score_t scores[3];", "NAME_score_t scores[3]; volatile uint8_t deep[3000]; deep[x[0]] = 1;"),
-    "much code": ("uint8_t best = 0, i;", 'uint8_t best = 0, i; __asm__ volatile(".space 33000");'),
+    "a deep stack": ("NAME_scores(x, scores);", "volatile uint8_t deep[3000]; deep[0] = x[0]; NAME_scores(x, scores + deep[0] - x[0]);"),
+    "much code": ("scores[i] = sum;", "scores[i] = sum; NAME_bulk();"),
 }
 
 
@@ -89,6 +89,9 @@ def c_files(defect: str | None = None, name: str = "model") -> dict[str, str]:
         before, after = VARIANTS[defect]
         assert before in source
         source = source.replace(before, after)
+    if defect == "much code":
+        bulk = 'static __attribute__((noinline)) void NAME_bulk(void) { __asm__ volatile(".space 33000"); }\n'
+        source = source.replace("void NAME_scores", bulk + "void NAME_scores", 1)
     weights = ", ".join(map(str, WEIGHTS.ravel()))
     return {
         f"{name}.h": HEADER.replace("NAME", name),

@@ -101,7 +101,7 @@ class Toolchain:
             script = ("-Wl,-e,main", f"-Wl,-T,{FIRMWARE / 'bare.ld'}")
             return script if self._zig else (*script, "-nostartfiles")
         if not self._zig:
-            return ()
+            return ("-Wl,--defsym=__TEXT_REGION_LENGTH__=0x20000",)
         top = 0x80_00FF + (self.board.ram_bytes or 0)
         avr = FIRMWARE / "avr"
         return (

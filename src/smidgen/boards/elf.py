@@ -3,8 +3,12 @@
 from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 from smidgen.errors import ToolError
+
+if TYPE_CHECKING:
+    from elftools.elf.elffile import ELFFile
 
 _ALLOCATED = 2  # SHF_ALLOC
 _IN_FLASH = (".text", ".rodata", ".data")
@@ -19,6 +23,8 @@ class Elf:
     ----------
     sections : dict
         Name → bytes, of the sections that take memory on the chip; those of one name added up.
+    objects : dict
+        Section → bytes of the variables and constants in it, the gaps between them apart.
     symbols : dict
         Name → address, of global functions and variables.
     ram_end : int
@@ -26,6 +32,7 @@ class Elf:
     """
 
     sections: dict[str, int]
+    objects: dict[str, int]
     symbols: dict[str, int]
     ram_end: int
 
@@ -63,19 +70,26 @@ def read_elf(path: Path) -> Elf:
         raise ToolError(f"{path.name} is no ELF file: {error}") from None
 
 
-def _elf(file: "object") -> Elf:
+def _elf(file: "ELFFile") -> Elf:
     sections: dict[str, int] = {}
     ram_end = 0
-    for section in file.iter_sections():  # type: ignore[attr-defined]
+    for section in file.iter_sections():
         if not section["sh_flags"] & _ALLOCATED:
             continue
         sections[section.name] = sections.get(section.name, 0) + section["sh_size"]
         if section.name.startswith(_IN_RAM):
             ram_end = max(ram_end, section["sh_addr"] + section["sh_size"])
-    table = file.get_section_by_name(".symtab")  # type: ignore[attr-defined]
-    symbols = {
-        symbol.name: symbol["st_value"]
-        for symbol in (table.iter_symbols() if table else ())
-        if symbol["st_info"]["bind"] in ("STB_GLOBAL", "STB_WEAK") and symbol["st_shndx"] != "SHN_UNDEF"
-    }
-    return Elf(sections, symbols, ram_end)
+    objects: dict[str, int] = {}
+    symbols: dict[str, int] = {}
+    for symbol in _defined_symbols(file):
+        if symbol["st_info"]["bind"] in ("STB_GLOBAL", "STB_WEAK"):
+            symbols[symbol.name] = symbol["st_value"]
+        if symbol["st_info"]["type"] == "STT_OBJECT" and isinstance(symbol["st_shndx"], int):
+            name = file.get_section(symbol["st_shndx"]).name
+            objects[name] = objects.get(name, 0) + symbol["st_size"]
+    return Elf(sections, objects, symbols, ram_end)
+
+
+def _defined_symbols(file: "ELFFile") -> list[Any]:
+    table = file.get_section_by_name(".symtab")
+    return [symbol for symbol in (table.iter_symbols() if table else ()) if symbol["st_shndx"] != "SHN_UNDEF"]

@@ -186,7 +186,7 @@ def _raw_rows(program: Program, X: Any) -> npt.NDArray[np.uint8]:
     """Rows as a board's memory holds them, little-endian."""
     raw = program.raw_rows(X)
     raw = np.ascontiguousarray(raw, raw.dtype.newbyteorder("<"))
-    return raw.view(np.uint8).reshape(len(raw), -1)
+    return raw.view(np.uint8).reshape(len(raw), program.n_features * raw.itemsize)
 
 
 # What cannot fit.
@@ -345,8 +345,8 @@ def _is_elf(path: Path) -> bool:
 
 
 def _constants(elf: Elf, name: str) -> int:
-    """Bytes in the section that holds a model's constants, by its name in objects: `.rodata.smidgen.NAME`."""
-    return sum(size for section, size in elf.sections.items() if section.endswith(f".smidgen.{name}"))
+    """Bytes of the arrays in a model's section, by its name in objects, `.rodata.smidgen.NAME`; gaps between them apart."""
+    return sum(size for section, size in elf.objects.items() if section.endswith(f".smidgen.{name}"))
 
 
 # Comparing.

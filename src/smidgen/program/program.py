@@ -19,7 +19,7 @@ import numpy.typing as npt
 from smidgen.errors import DataError, ModelFileError, ProgramError
 from smidgen.program import document, file
 from smidgen.program.checks import Array, counted, require, shown
-from smidgen.program.decide import NEAR_TIE, TASKS, Decide
+from smidgen.program.decide import LEAST_SCORE, NEAR_TIE, SCORE_TOLERANCE, TASKS, Decide
 from smidgen.program.distance import Distance
 from smidgen.program.group import GroupReduce
 from smidgen.program.input import Input, unmasked
@@ -227,7 +227,7 @@ class Program:
         return self._doubts(X)[0]
 
     def tolerances(self, X: Any) -> Array:
-        """How far a board's scores may lie from these: 0 for integers, for float32 a share of the terms' magnitudes."""
+        """How far a board's scores may be off: 0 for integers, for float32 a share of the terms' magnitudes."""
         return self._doubts(X)[1]
 
     def _doubts(self, X: Any) -> tuple[npt.NDArray[np.bool_], Array]:
@@ -251,7 +251,8 @@ class Program:
             values = step.run(values)
         if self.signals[-1].kind == "integers":  # Hamming counts are exact: only their signs can differ
             return near, np.zeros(values.shape)
-        return near | self.decide.near_ties(values, magnitudes), NEAR_TIE * magnitudes
+        magnitudes = magnitudes + LEAST_SCORE
+        return near | self.decide.near_ties(values, magnitudes), SCORE_TOLERANCE * magnitudes
 
     def _batches(self, X: Any) -> Iterator[Array]:
         """The scores of some rows after the other."""

@@ -14,6 +14,7 @@ from smidgen.errors import ToolError
 _RUNNER = Path(__file__).with_name("simavr_run.c")
 _DATA = 0xFFFF  # data addresses stand in ELF files above 0x800000
 _LAST = 0xFEFF  # the end of a roomy memory, within what two bytes can name
+_DEEPEST = 8192  # what lies further from the stack's top is no stack
 _MOST_CYCLES = 200_000_000
 _DEFAULT_HZ = 16_000_000
 _COMPILE_SECONDS = 60
@@ -41,14 +42,14 @@ def _plan(elf: Elf, calls: Sequence[Call], roomy: bool) -> str:
     answer = _LAST + 1 - max(call.answer_bytes for call in calls)
     row = answer - max(call.rows.shape[1] for call in calls)
     top = row - 1 if roomy else elf.symbols["__stack"] & _DATA
-    paint = max(elf.ram_end & _DATA, 0x100)
-    if paint >= top - 2:
-        raise ToolError(f"variables up to address {paint:#x} leave no room for a stack below {top:#x}")
+    variables = max(elf.ram_end & _DATA, 0x100)
+    if variables >= top - 2:
+        raise ToolError(f"variables up to address {variables:#x} leave no room for a stack below {top:#x}")
     lines = [
         f"main {elf.symbols['main']}",
         f"memory {_LAST if roomy else 0}",
         f"stack {top}",
-        f"paint {paint}",
+        f"paint {max(variables, top - _DEEPEST)}",
         f"limit {_MOST_CYCLES}",
     ]
     for call in calls:

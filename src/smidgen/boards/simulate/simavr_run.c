@@ -124,6 +124,7 @@ static void make(avr_t *avr, const struct call *call, FILE *rows, FILE *results)
 
 int main(int count, char **arguments)
 {
+    if (!freopen("/dev/null", "w", stdout)) return 1;   /* simavr tells what it loads */
     if (count != 7) fail("usage: simavr_run CPU HZ ELF PLAN ROWS RESULTS");
     FILE *text = opened(arguments[4], "r"), *rows = opened(arguments[5], "rb"), *results = opened(arguments[6], "wb");
     struct call call;

@@ -16,6 +16,7 @@ _RUNNER = Path(__file__).with_name("unicorn_run.py")
 _RAM = 0x2000_0000  # as bare.ld says
 _ROOMY = 1 << 24
 _PAGE = 4096
+_DEEPEST = 65_536  # what lies further from the stack's top is no stack, and painting takes time
 _MOST_INSTRUCTIONS = 200_000_000
 
 
@@ -40,15 +41,15 @@ def _plan(elf: Elf, calls: Sequence[Call], ram_bytes: int, roomy: bool) -> str:
     answer = (end - max(call.answer_bytes for call in calls)) & ~7
     row = (answer - max(call.rows.shape[1] for call in calls)) & ~7
     top = (row if roomy else end) & ~15
-    paint = max(elf.ram_end, _RAM)
-    if paint >= top:
-        raise ToolError(f"variables up to address {paint:#x} leave no room for a stack below {top:#x}")
+    variables = max(elf.ram_end, _RAM)
+    if variables >= top:
+        raise ToolError(f"variables up to address {variables:#x} leave no room for a stack below {top:#x}")
     pages = -(-(end - _RAM) // _PAGE) * _PAGE
     lines = [
         f"main {elf.symbols['main']}",
         f"memory {_RAM + pages}",
         f"stack {top}",
-        f"paint {max(paint, top - 65_536)}",  # no model's stack is deeper, and painting takes time
+        f"paint {max(variables, top - _DEEPEST)}",
         f"limit {_MOST_INSTRUCTIONS}",
     ]
     for call in calls:

@@ -5,7 +5,7 @@
     .section .vectors,"ax",@progbits
     .global _start
 _start:
-    rjmp init
+    jmp  init
 
     .section .init,"ax",@progbits
 init:
@@ -36,7 +36,7 @@ init:
 4:  cpi  r26, lo8(__bss_end)
     cpc  r27, r18
     brne 3b
-    rcall main
+    call main
 5:  rjmp 5b
 
 ; r25:r22 = r25:r22 * r21:r18, modulo 2^32
