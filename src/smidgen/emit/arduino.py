@@ -1,6 +1,6 @@
 """A Program as an Arduino library: the C, what the IDE wants to know, and two sketches. Imports the rest of this room.
 
-`ReadRows` answers rows that come over Serial. `SelfTest` holds a few rows and the scores that Python gives for them, and
+`ReadRows` answers rows that come over Serial. `SelfTest` holds a few rows and the scores that Python gives them, and
 says on the real board whether they are equal, and how long a prediction takes.
 """
 
