@@ -17,6 +17,8 @@ _HOMES: dict[str, str] = {
     "load_program": "smidgen.program",
     "read_table": "smidgen.data",
     "to_program": "smidgen.convert",
+    "write_arduino_library": "smidgen.emit",
+    "write_c": "smidgen.emit",
 }
 
 __all__ = ["__version__", *_HOMES]  # noqa: PLE0604

@@ -83,7 +83,9 @@ def answers(programs: list[Program], rows: list[np.ndarray], folder: Path, comma
     """Scores, prediction, and (of values) the raw prediction, of every Program on its rows, by compiled C."""
     binary = build(programs, [len(table) for table in rows], folder, command, **options)
     (folder / "rows").write_bytes(b"".join(np.ascontiguousarray(table).tobytes() for table in rows))
-    done = subprocess.run([binary, folder / "rows", folder / "out"], capture_output=True, text=True, timeout=60, check=False)
+    done = subprocess.run(
+        [binary, folder / "rows", folder / "out"], capture_output=True, text=True, timeout=60, check=False
+    )
     assert done.returncode == 0, done.stderr
     assert done.stderr == ""
     said = (folder / "out").read_bytes()
@@ -96,7 +98,9 @@ def answers(programs: list[Program], rows: list[np.ndarray], folder: Path, comma
     return found
 
 
-def build(programs: list[Program], n_rows: list[int], folder: Path, command: list[str], *, header_only: bool = False) -> Path:
+def build(
+    programs: list[Program], n_rows: list[int], folder: Path, command: list[str], *, header_only: bool = False
+) -> Path:
     """The program that answers for all of them."""
     names = [f"m{index}" for index in range(len(programs))]
     text = ["#include <stdio.h>"]

@@ -12,8 +12,8 @@ from pathlib import Path
 
 import smidgen
 from smidgen.emit.names import checked_name
-from smidgen.emit.plan import RAW_CTYPES, Plan, Store
-from smidgen.emit.routines import runtime, with_routines
+from smidgen.emit.plan import RAW_CTYPES, Plan
+from smidgen.emit.routines import named, runtime, with_routines
 from smidgen.emit.steps import input_body
 from smidgen.emit.text import comment, filled, float_literal, int_literal, string_literal
 from smidgen.errors import UsageError
@@ -65,11 +65,7 @@ def c_files(
             f"{name}.h": [_info(plan), *_guarded(header)],
             f"{name}.c": [_info(plan), f'#include "{name}.h"', *source],
         }
-    return {file: _named("\n\n".join(text) + "\n", name) for file, text in texts.items()}
-
-
-def _named(text: str, name: str) -> str:
-    return re.sub(r"\bsmidgen_", f"{name}_", text.replace("SMIDGEN_NAME", name))
+    return {file: named("\n\n".join(text) + "\n", name) for file, text in texts.items()}
 
 
 def write_c(
@@ -186,7 +182,7 @@ def _source(plan: Plan) -> Iterator[str]:
     for constant in plan.constants:
         yield constant.text()
     if any(constant.n_bytes > LARGEST_AVR_ARRAY for constant in plan.constants):
-        yield f"#if defined(__AVR__)\n#error an array of more than {LARGEST_AVR_ARRAY} bytes is too large for AVR\n#endif"
+        yield "#if defined(__AVR__)\n#error this model has an array that is too large for AVR\n#endif"
     if plan.program.arithmetic == "float32":
         yield "#if defined(__clang__)\n#pragma STDC FP_CONTRACT OFF\n#endif"
     yield "\n".join(_structures(plan))
@@ -210,7 +206,7 @@ def _structures(plan: Plan) -> Iterator[str]:
     yield "/* Where a step's next constants stand. */\ntypedef struct {"
     yield from (f"    {members[member]}" for member in plan.start_of(plan.last))
     yield "} smidgen_at_t;\n"
-    yield "/* A row on its way: where the last step's next constants stand, what it reads, the memory of those before it. */"
+    yield "/* A row on its way: the last step's next constants, what it reads, the memory of those before it. */"
     yield "typedef struct {\n    smidgen_at_t at;"
     yield f"    const {plan.output_type(plan.last - 1)} *values;"
     if plan.scratch_bytes:
@@ -221,8 +217,8 @@ def _structures(plan: Plan) -> Iterator[str]:
 def _rows(plan: Plan) -> Iterator[str]:
     """A function a row of each step that computes."""
     for index, producer in plan.producers.items():
-        head = f"static {plan.output_type(index)} smidgen_row_{index}(const {plan.output_type(index - 1)} *x, smidgen_at_t *at)"
-        yield _function(head, producer.body)
+        takes, gives = plan.output_type(index - 1), plan.output_type(index)
+        yield _function(f"static {gives} smidgen_row_{index}(const {takes} *x, smidgen_at_t *at)", producer.body)
 
 
 def _steps(plan: Plan) -> Iterator[str]:
@@ -237,8 +233,10 @@ def _steps(plan: Plan) -> Iterator[str]:
             bits = plan.program.signals[index].kind == "bits"
             row = f"smidgen_row_{index}(x, &at)"
             lines = [f"smidgen_put_bit(y, i, {row});" if bits else f"y[i] = {row};"]
-            body = [f"smidgen_at_t at = {{{', '.join(plan.start_of(index).values())}}};"]
-        body += [f"{'uint8_t' if n < 256 else 'uint16_t'} i;", f"for (i = 0; i < {n}; ++i) {{"]
+            body = ["smidgen_at_t at;"]
+        body += [f"{'uint8_t' if n < 256 else 'uint16_t'} i;"]
+        body += [f"at.{member} = {start};" for member, start in plan.start_of(index).items() if index]
+        body += [f"for (i = 0; i < {n}; ++i) {{"]
         body += [*(f"    {line}" for line in lines), "}"]
         yield _function(f"static void smidgen_step_{index}(const {source} *x, {plan.output_type(index)} *y)", body)
 
@@ -255,8 +253,8 @@ def _ending(plan: Plan) -> Iterator[str]:
     yield _function(f"static value_t {one}(smidgen_run_t *run)", body)
     if plan.group is not None:
         if plan.group.floor is not None:
-            floor = plan.group.floor
-            yield f"#define smidgen_FLOOR {float_literal(floor) if plan.value_type == 'float' else int_literal(int(floor))}"
+            number = float_literal if plan.value_type == "float" else int_literal
+            yield f"#define smidgen_FLOOR {number(plan.group.floor)}"
         yield runtime(f"group_{plan.group.operation if plan.group.floor is None else 'floor'}.c").rstrip()
     yield runtime("decide_scores.c").rstrip()
     yield from _predict(plan)

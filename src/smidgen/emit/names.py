@@ -21,8 +21,11 @@ HEADERS = """
     Arduino assert complex ctype errno fenv float inttypes iso646 limits locale math pins_arduino setjmp signal stdalign
     stdarg stdatomic stdbool stddef stdint stdio stdlib stdnoreturn string tgmath threads time uchar wchar wctype
 """
-TAKEN = {word: f"a word of {language}" for language, words in (("C", C_KEYWORDS), ("C++", CPP_KEYWORDS)) for word in
-         words.split()} | {word: "the name of a system header" for word in HEADERS.split()}  # fmt: skip
+TAKEN = {
+    **dict.fromkeys(C_KEYWORDS.split(), "a word of C"),
+    **dict.fromkeys(CPP_KEYWORDS.split(), "a word of C++"),
+    **dict.fromkeys(HEADERS.split(), "the name of a system header"),
+}
 
 
 def checked_name(name: object) -> str:

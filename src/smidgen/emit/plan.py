@@ -36,10 +36,9 @@ class Plan:
     def producers(self) -> dict[int, Producer]:
         """Each Linear and Distance by the number of its step."""
         steps, signals = self.program.steps, self.program.signals
+        makers = {index: PRODUCERS.get(type(step)) for index, step in enumerate(steps)}
         return {
-            index: PRODUCERS[type(step)](step, signals[index - 1], index)
-            for index, step in enumerate(steps)
-            if type(step) in PRODUCERS
+            index: make(steps[index], signals[index - 1], index) for index, make in makers.items() if make is not None
         }
 
     @property
@@ -153,6 +152,4 @@ class Plan:
         """Where the constants of a step's rows begin: the members of a `smidgen_at_t`."""
         names = {constant.name for constant in self.constants}
         members = ("bytes",) if self.program.arithmetic == "integer" else ("bytes", "floats")
-        return {
-            member: f"smidgen_{index}_{member}" if f"{index}_{member}" in names else "0" for member in members
-        }
+        return {member: f"smidgen_{index}_{member}" if f"{index}_{member}" in names else "0" for member in members}

@@ -35,6 +35,11 @@ def with_routines(text: str, types: dict[str, str]) -> Iterator[str]:
     yield text
 
 
+def named(text: str, name: str) -> str:
+    """A text in the model's own names, which until then begin with `smidgen_`."""
+    return re.sub(r"\bsmidgen_", f"{name}_", text.replace("SMIDGEN_NAME", name))
+
+
 @cache
 def runtime(file: str) -> str:
     """The text of a file in runtime/; empty where there is none of this name."""

@@ -50,7 +50,7 @@ def _add_places(matrix: Matrix, rows: list[Row]) -> Array:
         bitmaps = matrix.parts["bitmap"].reshape(len(rows), -1)
         for row, bitmap in zip(rows, bitmaps.tolist(), strict=True):
             row.bytes = bitmap
-        return np.unpackbits(bitmaps, axis=1).sum(axis=1, dtype=np.int64)
+        return np.asarray(np.unpackbits(bitmaps, axis=1).sum(axis=1, dtype=np.int64))
     counts = matrix.parts["counts"]
     gaps = iter(matrix.parts["gaps"].tolist() if "gaps" in matrix.parts else ())
     for row, head, count in zip(rows, _little_endian(counts), counts.tolist(), strict=True):

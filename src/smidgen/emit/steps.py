@@ -3,14 +3,15 @@
 All names begin with `smidgen_`, which becomes the model's prefix. Imports the Program.
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
 from smidgen.emit.rows import Row, matrix_rows, with_vector
 from smidgen.emit.text import Constant, float_literal
 from smidgen.program import Distance, Gaussian, Input, Linear, Rescale
-from smidgen.program.checks import Array
 from smidgen.program.input import RAW_LIMITS
 from smidgen.program.signal import Signal
 
@@ -75,8 +76,8 @@ def _minus_offset(step: Input, value: str) -> str:
     return f"{value} {'-' if step.offset > 0 else '+'} {offset}" if step.offset else value
 
 
-def _element(array: Array | None, name: str) -> str:
-    assert array is not None
+def _element(array: object, name: str) -> str:
+    assert isinstance(array, np.ndarray)
     read = {"uint8": "smidgen_U8({})", "int16": "(int16_t)smidgen_U16({})", "float32": "smidgen_F32({})"}
     return read[array.dtype.name].format(f"smidgen_0_{name} + i")
 
@@ -116,7 +117,7 @@ def _shift(step: Input) -> str:
 
 
 def _float_factor(step: Input) -> str:
-    """m * 2^k as one exact float32; nothing where it is 1."""
+    """The factor m * 2^k as one exact float32; nothing where it is 1."""
     if not _is_array(step.multiplier) and not _is_array(step.shift):
         factor = 2.0 ** (step.base + int(np.asarray(step.shift)))
         return "" if factor == 1.0 else float_literal(factor)
@@ -189,8 +190,9 @@ def distance(step: Distance, incoming: Signal, index: int) -> Producer:
         return Producer(rows, [f"return (value_t)smidgen_hamming(x, {-(-n // 8)}, at);"])
     if step.is_float:
         call = f"smidgen_squared_float32(x, {n}, at)"
-        kernel = f"smidgen_exp_of_minus({float_literal(step.kernel)} * {call})" if _is_number(step.kernel) else call
-        return Producer(rows, [f"return {kernel};"])
+        if isinstance(step.kernel, float):
+            call = f"smidgen_exp_of_minus({float_literal(step.kernel)} * {call})"
+        return Producer(rows, [f"return {call};"])
     bits = step.accumulators(incoming).bits("Distance", signed=step.kernel is None)
     sum_bits = 16 if bits == 16 else 32
     # the nibble u of a stored int4 is value + 8; points are bytes, so that all of it may count modulo 256
@@ -204,9 +206,5 @@ def distance(step: Distance, incoming: Signal, index: int) -> Producer:
     return Producer(rows, [body], (table,))
 
 
-def _is_number(kernel: object) -> bool:
-    return isinstance(kernel, float)
-
-
-PRODUCERS = {Linear: linear, Distance: distance}
+PRODUCERS: dict[type, Callable[[Any, Signal, int], Producer]] = {Linear: linear, Distance: distance}
 """What makes C of each step that computes. Input, GroupReduce and Decide have their own places in `c`."""

@@ -41,9 +41,9 @@ def float_literal(value: float) -> str:
     return f"{digits}f" if "." in digits or "e" in digits else f"{digits}.0f"
 
 
-def int_literal(value: int) -> str:
+def int_literal(value: float) -> str:
     """An int32 as C takes it anywhere; its least number has no literal of its own."""
-    return "(-2147483647 - 1)" if value == -(2**31) else str(value)
+    return "(-2147483647 - 1)" if value == -(2**31) else str(int(value))
 
 
 def string_literal(word: str) -> str:
