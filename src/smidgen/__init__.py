@@ -10,6 +10,7 @@ __version__ = "0.1.0.dev0"
 
 # public name → module that holds it; the module is imported when the name is first asked for
 _HOMES: dict[str, str] = {
+    "Certificate": "smidgen.boards.certificate",
     "Program": "smidgen.program",
     "PrototypeClassifier": "smidgen.models.prototypes",
     "SmidgenError": "smidgen.errors",
@@ -17,6 +18,7 @@ _HOMES: dict[str, str] = {
     "load_program": "smidgen.program",
     "read_table": "smidgen.data",
     "to_program": "smidgen.convert",
+    "verify": "smidgen.boards.verify",
     "write_arduino_library": "smidgen.emit",
     "write_c": "smidgen.emit",
 }

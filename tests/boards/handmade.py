@@ -72,12 +72,18 @@ VARIANTS = {
     "far away": ("scores[i] = sum;", "*(volatile uint8_t *)(uintptr_t)0x50000000u = 1; scores[i] = sum;"),
     "over its input": ("scores[i] = sum;", "((uint8_t *)(uintptr_t)x)[1] = 77; scores[i] = sum;"),
     "beyond its scores": ("scores[i] = sum;", "scores[i] = sum; scores[3] = 1;"),
-    "an overflow": ("int16_t sum = 0;", "int16_t sum = 0; int32_t big = 2147483647 - 255 + x[0] + x[1]; scores[0] = big;"),
+    "an overflow": (
+        "int16_t sum = 0;",
+        "int16_t sum = 0; int32_t big = 2147483647 - 255 + x[0] + x[1]; scores[0] = big;",
+    ),
     "a warning": ("uint8_t best = 0, i;", "uint8_t best = 0, i; int unused;"),
     "no C": ("uint8_t best = 0, i;", "uint8_t best = 0, i; rubbish"),
     "no such function": ("return best;", "extern uint8_t nowhere_to_be_found(void); return nowhere_to_be_found();"),
     "one more constant": ("_weights[12] NAME_FLASH = {WEIGHTS}", "_weights[13] NAME_FLASH = {WEIGHTS, 1}"),
-    "a deep stack": ("NAME_scores(x, scores);", "volatile uint8_t deep[3000]; deep[0] = x[0]; NAME_scores(x, scores + deep[0] - x[0]);"),
+    "a deep stack": (
+        "NAME_scores(x, scores);",
+        "volatile uint8_t deep[3000]; deep[0] = x[0]; NAME_scores(x, scores + deep[0] - x[0]);",
+    ),
     "much code": ("scores[i] = sum;", "scores[i] = sum; NAME_bulk();"),
 }
 

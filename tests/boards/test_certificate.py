@@ -82,7 +82,7 @@ def test_agreement_needs_the_constants_too() -> None:
 
 
 def test_a_place_that_cannot_be_written(tmp_path: Path) -> None:
-    with pytest.raises(UsageError, match="cannot write .*: No such file"):
+    with pytest.raises(UsageError, match=r"cannot write .*: No such file"):
         FULL.save(tmp_path / "nowhere" / "certificate.json")
     (tmp_path / "folder").mkdir()
     with pytest.raises(UsageError, match="cannot write"):

@@ -183,7 +183,7 @@ def test_sanitizers_see_what_the_rest_does_not(need, by_hand) -> None:
     clean = verify(handmade.program(), rows, board="host", sanitize=True)
     assert (clean.mismatches, clean.flash_bytes) == (0, None)
     by_hand("beyond its scores")
-    with pytest.raises(ToolError, match="AddressSanitizer: (heap|stack)-buffer-overflow"):
+    with pytest.raises(ToolError, match=r"AddressSanitizer: (heap|stack)-buffer-overflow"):
         verify(handmade.program(), rows, board="host", sanitize=True)
     by_hand("an overflow")
     with pytest.raises(ToolError, match="runtime error: signed integer overflow"):
@@ -195,7 +195,9 @@ def test_sanitizers_see_what_the_rest_does_not(need, by_hand) -> None:
 
 def test_a_row_too_large_for_the_ram(need) -> None:
     program = Program((Input("uint8", 3000), Linear(Matrix.pack(np.eye(2, 3000, dtype=int), "int4")), Decide("argmax")))
-    expected = "^the model is too big for uno: it takes 3,000 bytes even without a stack of RAM, and uno has 2,048 bytes$"
+    expected = (
+        "^the model is too big for uno: it takes 3,000 bytes even without a stack of RAM, and uno has 2,048 bytes$"
+    )
     with pytest.raises(BudgetError, match=expected):
         verify(program, np.zeros((1, 3000)), board="uno")
 
@@ -211,10 +213,14 @@ def test_constants_too_large_for_the_flash() -> None:
 def test_a_stack_too_deep_and_code_too_long_are_measured(need, by_hand) -> None:
     need("uno")
     by_hand("a deep stack")
-    with pytest.raises(BudgetError, match=r"it takes 3,0\d\d bytes, the row and the stack included, of RAM, and uno has"):
+    with pytest.raises(
+        BudgetError, match=r"it takes 3,0\d\d bytes, the row and the stack included, of RAM, and uno has"
+    ):
         verify(handmade.program(), handmade.rows(), board="uno")
     by_hand("much code")
-    with pytest.raises(BudgetError, match=r"it takes 33,\d\d\d bytes with an empty firmware of flash, and uno has 32,256"):
+    with pytest.raises(
+        BudgetError, match=r"it takes 33,\d\d\d bytes with an empty firmware of flash, and uno has 32,256"
+    ):
         verify(handmade.program(), handmade.rows(), board="uno")
 
 
@@ -237,9 +243,11 @@ def test_rows_that_do_not_suit() -> None:
 
 def test_a_computer_without_tools(computer) -> None:
     program, rows = handmade.program(), handmade.rows()
-    with pytest.raises(ToolError, match="no compiler for uno is here: avr-gcc, avr-libc missing or not working .*gcc-avr"):
+    with pytest.raises(
+        ToolError, match=r"no compiler for uno is here: avr-gcc, avr-libc missing or not working .*gcc-avr"
+    ):
         verify(program, rows, board="uno")
-    with pytest.raises(ToolError, match="no compiler for m0 is here: zig missing or not working .*install ziglang"):
+    with pytest.raises(ToolError, match=r"no compiler for m0 is here: zig missing or not working .*install ziglang"):
         verify(program, rows, board="m0")
 
 
@@ -263,9 +271,9 @@ def test_a_simulator_that_is_missing(need, by_hand, monkeypatch) -> None:
     without = lambda name: None if name in ("libsimavr", "unicorn") else tools.find_tool(name)  # noqa: E731
     for where in (simavr, unicorn, compiling):
         monkeypatch.setattr(where, "find_tool", without)
-    with pytest.raises(ToolError, match="the Uno's simulator is not here: libsimavr missing .*libsimavr-dev"):
+    with pytest.raises(ToolError, match=r"the Uno's simulator is not here: libsimavr missing .*libsimavr-dev"):
         verify(handmade.program(), handmade.rows(), board="uno")
-    with pytest.raises(ToolError, match="the simulator of m0 is not here: unicorn missing .*install unicorn"):
+    with pytest.raises(ToolError, match=r"the simulator of m0 is not here: unicorn missing .*install unicorn"):
         verify(handmade.program(), handmade.rows(), board="m0")
 
 
@@ -286,7 +294,7 @@ def test_a_processor_that_the_simulator_does_not_know(need, by_hand) -> None:
 
 
 def test_another_avr_by_its_board_file(need, by_hand, tmp_path) -> None:
-    """A Mega 2560's memory begins elsewhere, and its return addresses take three bytes: an ATmega644 is like the Uno."""
+    """An ATmega644 is a larger Uno; a Mega 2560, whose return addresses take three bytes, is refused."""
     need("uno")
     file = tmp_path / "sanguino.toml"
     file.write_text(
@@ -298,6 +306,9 @@ def test_another_avr_by_its_board_file(need, by_hand, tmp_path) -> None:
     uno = verify(handmade.program(), handmade.rows(), board="uno", compiler="avr-gcc")
     assert (certificate.mismatches, certificate.board, certificate.microjoules) == (0, "sanguino", None)
     assert (certificate.cycles, certificate.ram_bytes) == (uno.cycles, uno.ram_bytes)
+    file.write_text(file.read_text().replace("atmega644p", "atmega2560"))
+    with pytest.raises(ToolError, match="return addresses of 3 bytes"):
+        verify(handmade.program(), handmade.rows(), board=str(file))
 
 
 # Through emit.
@@ -309,7 +320,12 @@ def test_every_task_gives_its_answers(board: str, need) -> None:
     rng = np.random.default_rng(5)
     weights = Matrix.pack(rng.integers(-8, 8, (3, 5)), "int4")
     rows = rng.integers(0, 256, (12, 5))
-    for decide in (Decide("argmin"), Decide("labels"), Decide("best", k=2), Decide("value", scale=np.ones(3, np.float32))):
+    for decide in (
+        Decide("argmin"),
+        Decide("labels"),
+        Decide("best", k=2),
+        Decide("value", scale=np.ones(3, np.float32)),
+    ):
         program = Program((Input("uint8", 5), Linear(weights), decide))
         certificate = verify(program, rows, program.predict(rows), board=board)
         assert (certificate.mismatches, certificate.agrees) == (0, True)
@@ -335,7 +351,9 @@ def test_near_ties_are_counted_and_no_mismatch(need) -> None:
     assert (certificate.near_ties, certificate.mismatches) == (4, 0)
 
 
-def programs_and_rows(rng: np.random.Generator, n: int, make: Callable) -> tuple[Sequence[Program], Sequence[np.ndarray]]:
+def programs_and_rows(
+    rng: np.random.Generator, n: int, make: Callable
+) -> tuple[Sequence[Program], Sequence[np.ndarray]]:
     programs = [make(rng, FAMILIES[index % len(FAMILIES)]) for index in range(n)]
     return programs, [random_rows(rng, program, 20) for program in programs]
 
@@ -371,7 +389,9 @@ def test_random_programs_on_every_board(board: str, options: dict, need, how_man
     if options.get("compiler") == "zig":
         programs, rows = without_floats(programs, rows)
     for index, result in enumerate(verify_many(programs, rows, board=board, seconds=3600, **options)):
-        assert (result.rows, result.mismatches, result.worst_score_difference) == (20, 0, 0.0), programs[index].describe()
+        assert (result.rows, result.mismatches, result.worst_score_difference) == (20, 0, 0.0), programs[
+            index
+        ].describe()
 
 
 @pytest.mark.thorough

@@ -91,5 +91,5 @@ def _elf(file: "ELFFile") -> Elf:
 
 
 def _defined_symbols(file: "ELFFile") -> list[Any]:
-    table = file.get_section_by_name(".symtab")
+    table: Any = file.get_section_by_name(".symtab")
     return [symbol for symbol in (table.iter_symbols() if table else ()) if symbol["st_shndx"] != "SHN_UNDEF"]

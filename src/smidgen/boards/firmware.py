@@ -174,8 +174,11 @@ _HOST_TAIL = r"""static int make(const struct call *call, FILE *rows, FILE *resu
 
 int main(int count, char **arguments)
 {
-    FILE *rows = count == 3 ? fopen(arguments[1], "rb") : NULL, *results = count == 3 ? fopen(arguments[2], "wb") : NULL;
+    FILE *rows, *results;
     size_t i;
+    if (count != 3) return 2;
+    rows = fopen(arguments[1], "rb");
+    results = fopen(arguments[2], "wb");
     if (!rows || !results) return 2;
     for (i = 0; i < sizeof calls / sizeof calls[0]; i++)
         if (make(&calls[i], rows, results)) return 3;

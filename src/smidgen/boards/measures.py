@@ -68,7 +68,9 @@ def _indices(program: Program, y: Array) -> Array:
     spelled = {_spelled(name): index for index, name in enumerate(names)}
     indices = np.array([known.get(name, spelled.get(_spelled(name), -1)) for name in y.tolist()], np.int64)
     if len(indices) and (indices < 0).all():
-        raise DataError(f"none of the labels is a class of the model: {y.tolist()[0]!r} is none of {', '.join(spelled)}")
+        raise DataError(
+            f"none of the labels is a class of the model: {y.tolist()[0]!r} is none of {', '.join(spelled)}"
+        )
     return indices
 
 

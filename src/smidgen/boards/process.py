@@ -1,4 +1,4 @@
-"""Runs compilers and simulators: in a folder, for a limited time, killed with all their children. Imports the errors."""
+"""Runs compilers and simulators: in a folder, for a limited time, killed with all their children. Imports errors."""
 
 import os
 import signal
@@ -23,13 +23,13 @@ class Done:
 
 
 def run(
-    command: Sequence[str | Path],
+    command: Sequence[str] | Sequence[str | Path],
     folder: Path,
     seconds: float,
     what: str,
     environment: Mapping[str, str] | None = None,
 ) -> Done:
-    """Run a command to its end.
+    r"""Run a command to its end.
 
     Parameters
     ----------
@@ -57,7 +57,7 @@ def run(
     --------
     >>> import sys, tempfile
     >>> run([sys.executable, "-c", "print(6 * 7)"], Path(tempfile.mkdtemp()), 60, "Python")
-    Done(code=0, output='42\\n')
+    Done(code=0, output='42\n')
     """
     said = folder / "said.txt"
     try:
@@ -93,9 +93,9 @@ def _kill(process: "subprocess.Popen[bytes]") -> None:
 
 
 def first_complaint(output: str) -> str:
-    """Give the first line of a tool's output that says what is wrong, else its last line: one line, not too long.
+    r"""Give the first line of a tool's output that says what is wrong, else its last line: one line, not too long.
 
-    >>> first_complaint("In file included from a.c:1:\\na.h:3:1: error: unknown type name 'x'\\n 3 | x y;\\n")
+    >>> first_complaint("In file included from a.c:1:\na.h:3:1: error: unknown type name 'x'\n 3 | x y;\n")
     "a.h:3:1: error: unknown type name 'x'"
     """
     lines = [" ".join(line.split()) for line in output.splitlines() if line.strip()]

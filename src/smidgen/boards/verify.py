@@ -1,13 +1,13 @@
 """Verify: a Program compiled for a board, measured, run on every row, and compared with the reference interpreter.
 
 `verify` makes the certificate of one Program. `verify_many` compares dozens of Programs in one firmware, for tests that
-look for differences. Both work in a temporary folder, within a time. Imports the other files of boards/, emit and program.
+look for differences. Both work in a temporary folder, within a time. Imports the rest of boards/, emit and program.
 """
 
 import tempfile
 import time
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -287,11 +287,11 @@ class _Workshop:
         if self.board.family == "host" or built.elf is None or built.empty is None:
             return _Measured(built.constant_bytes, flash)
         model = built.model
-        place = {"row": firmware.ROW, "answer": firmware.ANSWER}
-        trial = self.run(built.image, [Call(firmware.TURN, rows[:1], model.answer_bytes, **place)], roomy=True)[0]
+        call = Call(firmware.TURN, rows, model.answer_bytes, firmware.ROW, firmware.ANSWER)
+        trial = self.run(built.image, [replace(call, rows=rows[:1])], roomy=True)[0]
         needed = built.elf.ram_bytes + trial.stack_bytes
         _require_room(self.board, "RAM", needed, self.board.ram_bytes, "bytes, the row and the stack included,")
-        ran = self.run(built.image, [Call(firmware.TURN, rows, model.answer_bytes, **place)])[0]
+        ran = self.run(built.image, [call])[0]
         variables = built.elf.ram_bytes - built.empty.ram_bytes + model.row_bytes
         if model.writes_answers:
             variables += model.answer_bytes
@@ -316,7 +316,9 @@ class _Workshop:
             included = [file for file in files if file.endswith(".c")]
         text = firmware.compared(models, sources=included)
         if self.board.family == "host":
-            text += firmware.host_main((one.function, one.rows.shape[1], one.answer_bytes, len(one.rows)) for one in calls)
+            text += firmware.host_main(
+                (one.function, one.rows.shape[1], one.answer_bytes, len(one.rows)) for one in calls
+            )
         else:
             text += firmware.idle_main(one.function for one in calls)
         image = self.linked([*self.compiled({"compared.c": text}), *objects], "compared.elf")
@@ -345,7 +347,7 @@ def _is_elf(path: Path) -> bool:
 
 
 def _constants(elf: Elf, name: str) -> int:
-    """Bytes of the arrays in a model's section, by its name in objects, `.rodata.smidgen.NAME`; gaps between them apart."""
+    """Bytes of the arrays in a model's section, by its name in objects, `.rodata.smidgen.NAME`, without the gaps."""
     return sum(size for section, size in elf.objects.items() if section.endswith(f".smidgen.{name}"))
 
 

@@ -12,7 +12,7 @@ from smidgen.errors import ToolError
 _QUIET = {"ASAN_OPTIONS": "detect_leaks=0", "UBSAN_OPTIONS": "print_stacktrace=0"}
 
 
-def run(board: Board, firmware: Path, calls: Sequence[Call], seconds: float, roomy: bool) -> list[Outcome]:
+def run(board: Board, firmware: Path, calls: Sequence[Call], seconds: float, roomy: bool) -> list[Outcome]:  # noqa: ARG001  memory is no matter here
     """Run a program made of `firmware.host_main`, whose calls these are."""
     folder = firmware.parent
     write_rows(calls, folder)

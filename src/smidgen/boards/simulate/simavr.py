@@ -30,7 +30,7 @@ def run(board: Board, firmware: Path, calls: Sequence[Call], seconds: float, roo
     write_rows(calls, folder)
     assert board.simulator is not None
     clock = str(board.clock_hz or _DEFAULT_HZ)
-    command = [runner, board.simulator.cpu, clock, firmware.name, PLAN, ROWS, RESULTS]
+    command: list[str | Path] = [runner, board.simulator.cpu, clock, firmware.name, PLAN, ROWS, RESULTS]
     done = process.run(command, folder, seconds, f"the simulated {board.name}")
     if done.code:
         raise ToolError(f"the simulated {board.name} stopped: {process.first_complaint(done.output)}")
@@ -38,7 +38,7 @@ def run(board: Board, firmware: Path, calls: Sequence[Call], seconds: float, roo
 
 
 def _plan(elf: Elf, calls: Sequence[Call], roomy: bool) -> str:
-    """Where everything lies: variables, then the stack; in a roomy memory rows and answers above it, at its very end."""
+    """Where everything lies: variables, then the stack; in a roomy memory rows and answers above it, at its end."""
     answer = _LAST + 1 - max(call.answer_bytes for call in calls)
     row = answer - max(call.rows.shape[1] for call in calls)
     top = row - 1 if roomy else elf.symbols["__stack"] & _DATA
@@ -70,7 +70,7 @@ def _compile_runner(runner: Path) -> None:
     assert simavr is not None
     prefix = Path(simavr.path).parents[2]  # of include/simavr/sim_avr.h
     places = [f"-I{prefix / 'include'}", f"-L{prefix / 'lib'}"]
-    command = [*compiler.command, "-O2", _RUNNER, *places, "-lsimavr", "-lelf", "-o", runner]
+    command: list[str | Path] = [*compiler.command, "-O2", _RUNNER, *places, "-lsimavr", "-lelf", "-o", runner]
     done = process.run(command, runner.parent, _COMPILE_SECONDS, compiler.name)
     if done.code:
         raise ToolError(f"simavr's headers are here, but nothing can be linked: {process.first_complaint(done.output)}")

@@ -68,6 +68,7 @@ static avr_t *started(const char *cpu, unsigned long hz, const char *elf)
     avr->flashend = 0x1ffff;    /* all that two-byte return addresses reach: the board's own limit is checked outside */
     avr_global_logger_set(silent);
     avr_init(avr);
+    if (avr->address_size != 2) fail("%s has return addresses of %d bytes, and this runner knows 2", cpu, avr->address_size);
     avr->log = LOG_NONE;
     avr->frequency = hz;
     avr_load_firmware(avr, &firmware);

@@ -28,7 +28,7 @@ def run(board: Board, firmware: Path, calls: Sequence[Call], seconds: float, roo
     (folder / PLAN).write_text(_plan(read_elf(firmware), calls, board.ram_bytes or _ROOMY, roomy))
     write_rows(calls, folder)
     assert board.simulator is not None
-    command = [sys.executable, "-I", _RUNNER, board.simulator.cpu, firmware.name, PLAN, ROWS, RESULTS]
+    command: list[str | Path] = [sys.executable, "-I", _RUNNER, board.simulator.cpu, firmware.name, PLAN, ROWS, RESULTS]
     done = process.run(command, folder, seconds, f"the simulated {board.name}")
     if done.code:
         raise ToolError(f"the simulated {board.name} stopped: {process.first_complaint(done.output)}")
@@ -36,7 +36,7 @@ def run(board: Board, firmware: Path, calls: Sequence[Call], seconds: float, roo
 
 
 def _plan(elf: Elf, calls: Sequence[Call], ram_bytes: int, roomy: bool) -> str:
-    """Where everything lies: variables, then the stack; in a roomy memory rows and answers above it, at its very end."""
+    """Where everything lies: variables, then the stack; in a roomy memory rows and answers above it, at its end."""
     end = _RAM + (_ROOMY if roomy else ram_bytes)
     answer = (end - max(call.answer_bytes for call in calls)) & ~7
     row = (answer - max(call.rows.shape[1] for call in calls)) & ~7

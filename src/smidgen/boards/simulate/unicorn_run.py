@@ -9,12 +9,15 @@ and nothing of smidgen. What goes wrong is one line on stderr and exit code 1.
 
 import struct
 import sys
+from pathlib import Path
+from typing import Any, BinaryIO, NoReturn
 
-import unicorn
+import unicorn as untyped
 from elftools.elf.elffile import ELFFile
 from unicorn import arm_const as arm
 from unicorn import riscv_const as riscv
 
+unicorn: Any = untyped
 RAM, FLASH, FLASH_BYTES = 0x2000_0000, 0x0800_0000, 1 << 24
 PAINT = b"\xa5"
 SYSTEM, ACCESS_CONTROL, FULL_ACCESS = 0xE000_E000, 0xE000_ED88, 0xF << 20
@@ -30,13 +33,12 @@ ARM_CPUS = {
 class Machine:
     """A simulated chip: loads a firmware, calls its functions, counts the instructions of each block it passes."""
 
-    def __init__(self, cpu, elf, memory_end):
+    def __init__(self, cpu: str, elf: ELFFile, memory_end: int) -> None:
         self.arm = cpu != "riscv32"
         if self.arm:
             self.uc = unicorn.Uc(unicorn.UC_ARCH_ARM, unicorn.UC_MODE_THUMB | unicorn.UC_MODE_MCLASS)
             self.uc.ctl_set_cpu_model(ARM_CPUS[cpu])
-            names = ("SP", "LR", "R0", "R1", "PC")
-            self.registers = {name: getattr(arm, f"UC_ARM_REG_{name}") for name in names}
+            self.registers = {name: getattr(arm, f"UC_ARM_REG_{name}") for name in ("SP", "LR", "R0", "R1", "PC")}
         else:
             self.uc = unicorn.Uc(unicorn.UC_ARCH_RISCV, unicorn.UC_MODE_RISCV32)
             names = {"SP": "SP", "LR": "RA", "R0": "A0", "R1": "A1", "PC": "PC"}
@@ -48,18 +50,18 @@ class Machine:
         for segment in elf.iter_segments():
             if segment["p_type"] == "PT_LOAD" and segment["p_filesz"]:
                 self.uc.mem_write(segment["p_vaddr"], segment.data())
-        self.lengths = {}
+        self.lengths: dict[tuple[int, int], int] = {}
         self.count = 0
 
-    def _enable_floats(self):
+    def _enable_floats(self) -> None:
         self.uc.mem_map(SYSTEM, 0x1000)
         self.uc.mem_write(ACCESS_CONTROL, struct.pack("<I", FULL_ACCESS))
         self.uc.reg_write(arm.UC_ARM_REG_FPEXC, 1 << 30)
 
-    def start_counting(self, limit):
+    def start_counting(self, limit: int) -> int:
         """Count from now on; stop what runs longer than the limit."""
 
-        def passed(uc, address, size, _):
+        def passed(uc: Any, address: int, size: int, _: object) -> None:
             key = address, size
             if key not in self.lengths:
                 self.lengths[key] = self.instructions(bytes(uc.mem_read(address, size)))
@@ -67,9 +69,9 @@ class Machine:
             if self.count > limit:
                 uc.emu_stop()
 
-        return self.uc.hook_add(unicorn.UC_HOOK_BLOCK, passed)
+        return int(self.uc.hook_add(unicorn.UC_HOOK_BLOCK, passed))
 
-    def instructions(self, code):
+    def instructions(self, code: bytes) -> int:
         """How many instructions a block has: each is two bytes or four, which its first two tell."""
         place = n = 0
         while place < len(code):
@@ -78,15 +80,15 @@ class Machine:
             n += 1
         return n
 
-    def call(self, function, stack, row, answer, back):
+    def call(self, function: int, stack: int, row: int, answer: int, back: int) -> int:
         """Call function(row, answer) as main would."""
         for name, value in (("SP", stack), ("LR", back | self.arm), ("R0", row), ("R1", answer)):
             self.uc.reg_write(self.registers[name], value)
         self.uc.emu_start(function | self.arm, back)
-        return self.uc.reg_read(self.registers["PC"]) & ~1
+        return int(self.uc.reg_read(self.registers["PC"])) & ~1
 
 
-def make(machine, plan, call, rows, results):
+def make(machine: Machine, plan: dict[str, int], call: list[int], rows: BinaryIO, results: BinaryIO) -> None:
     """All rows of one call."""
     function, row_at, width, answer_at, answer_bytes, n_rows, counted = call
     uc, counts, overwritten = machine.uc, [], 0
@@ -117,26 +119,28 @@ def make(machine, plan, call, rows, results):
     results.write(struct.pack(f"<{n_rows + 2}I", *counts, deepest, overwritten))
 
 
-def fail(what):
+def fail(what: str) -> NoReturn:
     """Say what is wrong and end."""
     sys.stderr.write(f"{what}\n")
     sys.exit(1)
 
 
-def main(cpu, elf_path, plan_path, rows_path, results_path):
+def main(cpu: str, *files: str) -> None:
     """Follow the plan."""
     if cpu != "riscv32" and cpu not in ARM_CPUS:
         fail(f"smidgen knows no processor {cpu} in unicorn; it knows riscv32, {', '.join(ARM_CPUS)}")
-    plan, calls = {}, []
-    with open(plan_path, encoding="ascii") as text:
+    elf, plan_text, rows_file, results_file = map(Path, files)
+    plan: dict[str, int] = {}
+    calls: list[list[int]] = []
+    with plan_text.open(encoding="ascii") as text:
         for word, *numbers in map(str.split, text):
             if word == "call":
-                calls.append(tuple(map(int, numbers)))
+                calls.append(list(map(int, numbers)))
             else:
                 plan[word] = int(numbers[0])
-    with open(elf_path, "rb") as stream:
+    with elf.open("rb") as stream:
         machine = Machine(cpu, ELFFile(stream), plan["memory"])
-    with open(rows_path, "rb") as rows, open(results_path, "wb") as results:
+    with rows_file.open("rb") as rows, results_file.open("wb") as results:
         for call in calls:
             make(machine, plan, call, rows, results)
 
