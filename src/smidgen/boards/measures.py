@@ -42,8 +42,8 @@ def measures(program: Program, scores: Array, y: Any) -> dict[str, float]:
     --------
     >>> from smidgen.program import Decide, Input, Linear, Matrix
     >>> program = Program((Input("uint8", 1), Linear(Matrix.pack([[1]], "int4")), Decide("threshold")))
-    >>> measures(program, np.array([[5], [-2], [3], [0]]), [1, 0, 0, 0])
-    {'accuracy': 0.75, 'balanced_accuracy': 0.8333333333333334}
+    >>> measures(program, np.array([[5], [-2], [3], [0]]), [0, 0, 1, 1])
+    {'accuracy': 0.5, 'balanced_accuracy': 0.5}
     """
     y = np.asarray(y.toarray() if hasattr(y, "toarray") else y)
     if len(y) != len(scores):

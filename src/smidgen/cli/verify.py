@@ -51,7 +51,7 @@ def verify(
     part: PartOption = None,
     out: OutOption = None,
 ) -> None:
-    """Compile a model for a board, run every row on the simulated board, and compare with Python."""
+    """Run every row on a simulated board, compare with Python."""
     with screen.working(f"compiling for {board} and running every row"):
         from smidgen.jobs.verify import run_verify
 

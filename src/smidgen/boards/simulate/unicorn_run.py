@@ -31,7 +31,10 @@ ARM_CPUS = {
 
 
 class Machine:
-    """A simulated chip: loads a firmware, calls its functions, counts the instructions of each block it passes."""
+    """A simulated chip: loads a firmware, calls its functions, counts the instructions of each block it passes.
+
+    An instruction that Cortex-M4's IT skips is counted: it takes its cycle.
+    """
 
     def __init__(self, cpu: str, elf: ELFFile, memory_end: int) -> None:
         self.arm = cpu != "riscv32"
