@@ -13,13 +13,14 @@ from pathlib import Path
 import smidgen
 from smidgen.emit.names import checked_name
 from smidgen.emit.plan import RAW_CTYPES, Plan
-from smidgen.emit.routines import named, runtime, with_routines
+from smidgen.emit.routines import Routine, called_from, in_types, named, runtime, used_routines
 from smidgen.emit.steps import input_body
 from smidgen.emit.text import comment, filled, float_literal, int_literal, string_literal
 from smidgen.errors import UsageError
 from smidgen.program import Program
 from smidgen.program.checks import counted
 
+EXTERN_C = ('#ifdef __cplusplus\nextern "C" {\n#endif', "#ifdef __cplusplus\n}\n#endif")
 LARGEST_AVR_ARRAY = 32_767
 
 
@@ -57,7 +58,7 @@ def c_files(
     names = [str(label) for label in program.classes or ()] if class_names else []
     storage = "static " if header_only else ""
     header = [_types(plan), *_interface(plan), *_declared_class_names(names, storage)]
-    source = [*_source(plan), *_class_names(names, storage)]
+    source = [*_source(plan, assembly=not header_only), *_class_names(names, storage)]
     if header_only:
         texts = {f"{name}.h": [_info(plan), *_guarded([_inline("\n\n".join([*header, *source]))])]}
     else:
@@ -65,6 +66,8 @@ def c_files(
             f"{name}.h": [_info(plan), *_guarded(header)],
             f"{name}.c": [_info(plan), f'#include "{name}.h"', *source],
         }
+        if assembly := list(_assembly(plan)):
+            texts[f"{name}_avr.S"] = [_info(plan), *assembly]
     return {file: named("\n\n".join(text) + "\n", name) for file, text in texts.items()}
 
 
@@ -113,7 +116,7 @@ def _info(plan: Plan) -> str:
     program, cost = plan.program, plan.program.cost()
     return comment(
         [
-            f"smidgen_INFO: a model as C99, written by smidgen {smidgen.__version__}. Do not edit it: write it again.",
+            f"smidgen_INFO: a model in C99, written by smidgen {smidgen.__version__}. Do not edit it: write it again.",
             "",
             f"model hash  {program.hash}",
             f"constants   {counted(cost.model_bytes, 'byte')}, all in one section",
@@ -129,9 +132,9 @@ def _info(plan: Plan) -> str:
 def _guarded(body: list[str]) -> Iterator[str]:
     yield "#ifndef SMIDGEN_NAME_H\n#define SMIDGEN_NAME_H"
     yield "#include <stdint.h>"
-    yield '#ifdef __cplusplus\nextern "C" {\n#endif'
+    yield EXTERN_C[0]
     yield from body
-    yield "#ifdef __cplusplus\n}\n#endif\n\n#endif"
+    yield f"{EXTERN_C[1]}\n\n#endif"
 
 
 def _types(plan: Plan) -> str:
@@ -176,8 +179,8 @@ def _interface(plan: Plan) -> Iterator[str]:
 # The source.
 
 
-def _source(plan: Plan) -> Iterator[str]:
-    code = "\n\n".join([*_rows(plan), *_steps(plan), *_ending(plan)])
+def _source(plan: Plan, *, assembly: bool) -> Iterator[str]:
+    code, types = _code(plan), _type_words(plan)
     yield runtime("memory.h").rstrip()
     for constant in plan.constants:
         yield constant.text()
@@ -186,7 +189,35 @@ def _source(plan: Plan) -> Iterator[str]:
     if plan.program.arithmetic == "float32":
         yield "#if defined(__clang__)\n#pragma STDC FP_CONTRACT OFF\n#endif"
     yield "\n".join(_structures(plan))
-    yield from with_routines(code, _type_words(plan))
+    routines = used_routines(code, types, plan.own_routines)
+    yield from _routines(routines, in_types(code, types)) if assembly else (routine.c for routine in routines)
+    yield in_types(code, types)
+
+
+def _code(plan: Plan) -> str:
+    """What calls the routines."""
+    return "\n\n".join([*_rows(plan), *_steps(plan), *_ending(plan)])
+
+
+def _routines(routines: list[Routine], code: str) -> Iterator[str]:
+    """Those that are always needed, then those that stand in assembly on AVR, with all that they alone need in C."""
+    needed = called_from(code, routines)
+    always = [routine for routine in routines if routine.name in needed and not routine.assembly]
+    others = [routine for routine in routines if routine not in always]
+    yield from (routine.c for routine in always)
+    if others:
+        declared = "\n".join(routine.announced for routine in others if routine.assembly)
+        portable = "\n\n".join(routine.c for routine in others)
+        yield f"#if smidgen_ASSEMBLY\n{EXTERN_C[0]}\n{declared}\n{EXTERN_C[1]}\n#else\n\n{portable}\n\n#endif"
+
+
+def _assembly(plan: Plan) -> Iterator[str]:
+    """The assembly of what is in use; nothing where none of it is."""
+    routines = used_routines(_code(plan), _type_words(plan), plan.own_routines)
+    if any(routine.assembly for routine in routines):
+        yield "#if defined(__AVR_HAVE_MUL__) && !defined(SMIDGEN_PORTABLE)"
+        yield from (routine.assembly for routine in routines if routine.assembly)
+        yield "#endif"
 
 
 def _type_words(plan: Plan) -> dict[str, str]:
@@ -217,6 +248,8 @@ def _structures(plan: Plan) -> Iterator[str]:
 def _rows(plan: Plan) -> Iterator[str]:
     """A function a row of each step that computes."""
     for index, producer in plan.producers.items():
+        if producer.whole is not None:
+            continue
         takes, gives = plan.output_type(index - 1), plan.output_type(index)
         yield _function(f"static {gives} smidgen_row_{index}(const {takes} *x, smidgen_at_t *at)", producer.body)
 
@@ -225,6 +258,10 @@ def _steps(plan: Plan) -> Iterator[str]:
     """A function a step that stores what it makes."""
     for store in plan.stores:
         index, body = store.index, []
+        if index and plan.producers[index].whole is not None:
+            head = f"static void smidgen_step_{index}(const {plan.output_type(index - 1)} *x, uint8_t *y)"
+            yield _function(head, plan.producers[index].body)
+            continue
         if index == 0:
             source, n = "smidgen_input_t", plan.program.n_features
             lines = input_body(plan.program.input)

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
+from smidgen.emit.routines import Routine
 from smidgen.emit.rows import Row, grouped
 from smidgen.emit.steps import INT16, PRODUCERS, Producer, input_constants
 from smidgen.emit.text import Constant
@@ -40,6 +41,12 @@ class Plan:
         return {
             index: make(steps[index], signals[index - 1], index) for index, make in makers.items() if make is not None
         }
+
+    @property
+    def own_routines(self) -> dict[str, Routine]:
+        """Routines that are made for one step, by their names."""
+        wholes = [producer.whole for producer in self.producers.values()]
+        return {whole.name: whole for whole in wholes if whole is not None}
 
     @property
     def last(self) -> int:

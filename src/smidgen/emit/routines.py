@@ -2,14 +2,16 @@
 
 A routine stands in a file of its name, as C that any compiler can read: `smidgen_` stands before all of its names, and
 becomes the model's prefix. Where it says `sum_t` or `out_t` it is a pattern: `gap4_int4_16` is `gap4_int4` with
-`sum_t` as uint16_t. Imports nothing.
+`sum_t` as uint16_t, and `gap4_int4_16_long` is the same with counts of two bytes. Imports nothing.
 """
 
 import re
-from collections.abc import Iterator
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
 from functools import cache
 from importlib import resources
 
+CALL = r"\bsmidgen_(\w+)(?=\()"
 PATTERNS = {
     "16": {"sum_t": "uint16_t"},
     "32": {"sum_t": "uint32_t"},
@@ -19,20 +21,62 @@ PATTERNS = {
 """The last word of a pattern's name, and the types that it stands for."""
 
 
-def with_routines(text: str, types: dict[str, str]) -> Iterator[str]:
-    """The routines that a text calls, each after those that it calls itself, then the text; in this Program's types."""
-    seen: set[str] = set()
+@dataclass(frozen=True)
+class Routine:
+    """A routine as C, and where there is one, as AVR assembly of the same name and meaning."""
 
-    def needed(caller: str) -> Iterator[str]:
-        for name in re.findall(r"\bsmidgen_(\w+)(?=\()", caller):
-            if name not in seen and (routine := _in_types(_routine(name), types)):
-                seen.add(name)
-                yield from needed(routine)
-                yield routine
+    name: str
+    c: str
+    assembly: str = ""
 
-    text = _in_types(text, types)
-    yield from needed(text)
-    yield text
+    @property
+    def announced(self) -> str:
+        """Its declaration, for the file that does not hold it."""
+        head = re.search(r"^static (.*\))$", self.c, flags=re.MULTILINE)
+        assert head is not None
+        return f"{head[1]};"
+
+
+def used_routines(text: str, types: dict[str, str], own: dict[str, Routine]) -> list[Routine]:
+    """The routines that a text calls, each after those that it calls itself; `own` are those of one step."""
+    seen: dict[str, Routine] = {}
+
+    def visit(caller: str) -> None:
+        for name in re.findall(CALL, caller):
+            routine = own.get(name) or _routine(name)
+            if name not in seen and routine is not None:
+                routine = replace(routine, c=in_types(routine.c, types))
+                seen[name] = routine
+                visit(routine.c)
+                seen[name] = seen.pop(name)  # to the end, behind those that it calls
+
+    visit(in_types(text, types))
+    return list(seen.values())
+
+
+def called_from(text: str, routines: list[Routine]) -> set[str]:
+    """The names of the routines that a text needs, without looking into those that stand in assembly."""
+    found: set[str] = set()
+    by_name = {routine.name: routine for routine in routines}
+    queue = [text]
+    while queue:
+        for name in re.findall(CALL, queue.pop()):
+            if name in by_name and name not in found:
+                found.add(name)
+                if not by_name[name].assembly:
+                    queue.append(by_name[name].c)
+    return found
+
+
+def step_routine(file: str, words: Mapping[str, object]) -> Routine:
+    """A routine that is made for one step: `STEP_ROWS` and the like in its text are numbers of that step."""
+    texts = []
+    for suffix in (".c", ".S"):
+        text = runtime(file + suffix).rstrip()
+        for word, value in words.items():
+            text = re.sub(rf"\bSTEP_{word}\b", str(value), text)
+        texts.append(re.sub(r"_STEP\b", f"_{words['INDEX']}", text))
+    return Routine(f"{file.partition('_')[0]}_{words['INDEX']}", *texts)
 
 
 def named(text: str, name: str) -> str:
@@ -47,14 +91,19 @@ def runtime(file: str) -> str:
     return path.read_text(encoding="utf-8") if path.is_file() else ""
 
 
-def _routine(name: str) -> str:
+def _routine(name: str) -> Routine | None:
     base, _, last = name.rpartition("_")
+    if last == "long" and (short := _routine(base)) is not None:
+        return Routine(name, short.c.replace(f"smidgen_{base}(", f"smidgen_{name}(").replace("_read8(", "_read16("))
     if last in PATTERNS and (pattern := runtime(f"{base}.c")):
-        return _in_types(pattern.replace(f"smidgen_{base}(", f"smidgen_{name}("), PATTERNS[last]).rstrip()
-    return runtime(f"{name}.c").rstrip()
+        c = in_types(pattern.replace(f"smidgen_{base}(", f"smidgen_{name}("), PATTERNS[last])
+    else:
+        c = runtime(f"{name}.c")
+    return Routine(name, c.rstrip(), runtime(f"{name}.S").rstrip()) if c else None
 
 
-def _in_types(text: str, types: dict[str, str]) -> str:
+def in_types(text: str, types: dict[str, str]) -> str:
+    """A text with this Program's own types in place of those that stand for them."""
     for placeholder, word in types.items():
         text = re.sub(rf"\b{placeholder}\b", word, text)
     return text

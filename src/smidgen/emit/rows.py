@@ -63,6 +63,17 @@ def _value_lengths(matrix: Matrix, n_entries: Array) -> Array:
     return -(-n_entries // per_byte)
 
 
+def column_blocks(matrix: Matrix, tails: list[Row], block: int) -> list[Row]:
+    """A dense int4 matrix by blocks of rows: column after column, two rows to a byte; then its rows' tails."""
+    stored = (matrix.values.astype(np.uint8) + 8) & 15
+    rows = []
+    for start in range(0, matrix.shape[0], block):
+        columns = stored[start : start + block].T
+        rows += [Row(column) for column in (columns[:, 0::2] | columns[:, 1::2] << 4).tolist()]
+        rows += tails[start : start + block]
+    return rows
+
+
 def with_vector(rows: list[Row], vector: Array | None, *, last: bool = False) -> list[Row]:
     """Rows with one number of a vector, such as a bias, before each of them, or after it."""
     if vector is None:

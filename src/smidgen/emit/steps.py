@@ -4,12 +4,13 @@ All names begin with `smidgen_`, which becomes the model's prefix. Imports the P
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
-from smidgen.emit.rows import Row, matrix_rows, with_vector
+from smidgen.emit.routines import Routine, step_routine
+from smidgen.emit.rows import Row, column_blocks, matrix_rows, with_vector
 from smidgen.emit.text import Constant, float_literal
 from smidgen.program import Distance, Gaussian, Input, Linear, Rescale
 from smidgen.program.input import RAW_LIMITS
@@ -28,6 +29,8 @@ class Producer:
     rows: list[Row]
     body: list[str]
     tables: tuple[Constant, ...] = ()
+    whole: Routine | None = None
+    """A routine for the whole step, in which case `body` is what calls it, with `x` and `y`."""
 
 
 # Input.
@@ -129,12 +132,14 @@ def _float_factor(step: Input) -> str:
 # Linear.
 
 
-def linear(step: Linear, incoming: Signal, index: int) -> Producer:  # noqa: ARG001
+def linear(step: Linear, incoming: Signal, index: int) -> Producer:
     """One row: a bias, a row of weights, at times a multiplier."""
     rows = with_vector(matrix_rows(step.weights), step.bias)
     if step.is_float:
         return Producer(rows, _float_linear(step))
     bits = step.accumulators(incoming).bits("a sum")
+    if bits == 16 and (block := _block_rows(step)):
+        return _linear_by_columns(step, incoming, index, block)
     sum_bits = 16 if bits == 16 else 32
     body = [f"uint{sum_bits}_t sum = {_bias(step, sum_bits)};", _weights_call(step, f"_{sum_bits}")]
     signed = f"(int{sum_bits}_t)sum"
@@ -149,6 +154,49 @@ def linear(step: Linear, incoming: Signal, index: int) -> Producer:  # noqa: ARG
     return Producer(rows, body)
 
 
+def _block_rows(step: Linear) -> int:
+    """How many rows are summed at once, column by column: as many as AVR's registers hold; 0 where it does not pay."""
+    rows, columns = step.weights.shape
+    suits = step.weights.storage == "dense" and step.weights.format == "int4" and columns <= 255
+    narrow = step.bias is None or step.bias.dtype == np.int16
+    if not suits or not narrow or step.rescale is None or step.rescale.shift < 8:
+        return 0
+    return next((block for block in (10, 8, 6, 4) if rows % block == 0), 0)
+
+
+def _linear_by_columns(step: Linear, incoming: Signal, index: int, block: int) -> Producer:
+    """Blocks of rows, each a column after the other, then the rows' biases and multipliers."""
+    assert step.rescale is not None
+    rescale, multipliers = step.rescale, np.asarray(step.rescale.multiplier)
+    tails = with_vector([Row() for _ in range(step.n_outputs)], step.bias)
+    tails = with_vector(tails, multipliers, last=True) if multipliers.ndim else tails
+    sums = replace(step, bias=None).accumulators(incoming)
+    short = max(-int(sums.low[1::2].min()) - 1, int(sums.high[1::2].max())) < 2048
+    words = {
+        "INDEX": index,
+        "ROWS": block,
+        "COLUMNS": step.weights.shape[1],
+        "SHORT": int(short),
+        "HAS_BIAS": int(step.bias is not None),
+        "BIAS": "0" if step.bias is None else "smidgen_read16(&at)",
+        "HAS_MULTIPLIERS": multipliers.ndim,
+        "ONE_MULTIPLIER": 0 if multipliers.ndim else int(multipliers),
+        "MULTIPLIER": "smidgen_read8(&at)" if multipliers.ndim else int(multipliers),
+        "PRE": rescale.pre,
+        "SHIFT": rescale.shift,
+        "ZERO": step.zero,
+        "HIGH": rescale.high,
+    }
+    call, start = f"smidgen_columns_{index}", f"smidgen_{index}_bytes"
+    if block == step.n_outputs:
+        body = [f"(void){call}(x, y, {start});"]
+    else:
+        body = [f"const uint8_t *w = {start};", "uint16_t i;"]
+        body += [f"for (i = 0; i < {step.n_outputs}; i = (uint16_t)(i + {block})) {{"]
+        body += [f"    w = {call}(x, y + i, w);", "}"]
+    return Producer(column_blocks(step.weights, tails, block), body, whole=step_routine("columns_int4", words))
+
+
 def _bias(step: Linear, sum_bits: int) -> str:
     if step.bias is None:
         return "0"
@@ -159,10 +207,10 @@ def _bias(step: Linear, sum_bits: int) -> str:
 
 def _weights_call(step: Linear, suffix: str) -> str:
     weights = step.weights
-    n = str(weights.shape[1])
-    if weights.storage in ("gap8", "gap4"):
-        n = "smidgen_read8(at)" if weights.parts["counts"].dtype == np.uint8 else "smidgen_read16(at)"
-    return f"sum = smidgen_{weights.storage}_{weights.format}{suffix}(x, {n}, at, sum);"
+    name = f"smidgen_{weights.storage}_{weights.format}{suffix}"
+    if weights.storage in ("dense", "bitmap"):
+        return f"sum = {name}(x, {weights.shape[1]}, at, sum);"
+    return f"sum = {name}{'' if weights.parts['counts'].dtype == np.uint8 else '_long'}(x, at, sum);"
 
 
 def _rescale_return(step: Linear, rescale: Rescale, signed: str, sum_bits: int) -> str:
@@ -202,8 +250,31 @@ def distance(step: Distance, incoming: Signal, index: int) -> Producer:
         return Producer(rows, [f"return (int{sum_bits}_t){call};"])
     table = Constant(f"{index}_table", "uint8_t", [step.kernel.table.tolist()], "the Gaussian")
     last = len(step.kernel.table) - 1
+    if n <= 16 and step.n_outputs <= 255 and step.kernel.shift <= 23:
+        squared = f"smidgen_squared_{step.points.format}_{sum_bits}"
+        return _whole_kernel(step, index, Producer(rows, [], (table,)), squared, zero)
     body = f"return smidgen_gaussian({call}, {step.kernel.shift}, smidgen_{table.name}, {last});"
     return Producer(rows, [body], (table,))
+
+
+def _whole_kernel(step: Distance, index: int, constants: Producer, squared: str, least: int) -> Producer:
+    """A routine for all points, which AVR takes with x in its registers."""
+    kernel = step.kernel
+    assert isinstance(kernel, Gaussian)
+    words = {
+        "INDEX": index,
+        "POINTS": step.n_outputs,
+        "COLUMNS": step.points.shape[1],
+        "IS_INT4": int(step.points.format == "int4"),
+        "LEAST": least,
+        "POINT_SHIFT": step.shift,
+        "SHIFT": kernel.shift,
+        "LAST": len(kernel.table) - 1,
+        "SQUARED": squared,
+        "IS_WIDE": int(squared.endswith("32")),
+    }
+    body = [f"smidgen_kernel_{index}(x, y, smidgen_{index}_bytes, smidgen_{index}_table);"]
+    return replace(constants, body=body, whole=step_routine("kernel", words))
 
 
 PRODUCERS: dict[type, Callable[[Any, Signal, int], Producer]] = {Linear: linear, Distance: distance}

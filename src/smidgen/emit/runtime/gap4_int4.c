@@ -1,6 +1,7 @@
-/* sum + one sparse row times x: n bytes, how many columns to skip in the low nibble, a weight in the high one. */
-static sum_t smidgen_gap4_int4(const uint8_t *x, uint16_t n, smidgen_at_t *at, sum_t sum)
+/* sum + one sparse row times x: a count; so many bytes, how many columns to skip in the low nibble, a weight in the high one. */
+static sum_t smidgen_gap4_int4(const uint8_t *x, smidgen_at_t *at, sum_t sum)
 {
+    uint16_t n = smidgen_read8(at);
     const uint8_t *w = at->bytes;
     for (; n; --n) {
         const uint8_t entry = smidgen_U8(w++);

@@ -1,6 +1,7 @@
-/* sum + one sparse row times x: n times how many columns to skip, then n weights, two to a byte. */
-static sum_t smidgen_gap8_int4(const uint8_t *x, uint16_t n, smidgen_at_t *at, sum_t sum)
+/* sum + one sparse row times x: a count; so many times how many columns to skip, then as many weights, two to a byte. */
+static sum_t smidgen_gap8_int4(const uint8_t *x, smidgen_at_t *at, sum_t sum)
 {
+    uint16_t n = smidgen_read8(at);
     const uint8_t *gaps = at->bytes;
     const uint8_t *w = gaps + n;
     uint8_t pair = 0;

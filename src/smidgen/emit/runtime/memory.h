@@ -2,6 +2,13 @@
 typedef char smidgen_assumes[(-1 >> 1 == -1 && (int8_t)255 == -1 && (int16_t)65535 == -1) ? 1 : -1];
 
 /* All constants stand in one section; on AVR that is flash, which is read by instructions of its own. */
+/* On AVR some routines stand in an assembly file; -DSMIDGEN_PORTABLE takes those in C there too. */
+#if defined(__AVR_HAVE_MUL__) && !defined(SMIDGEN_PORTABLE)
+#define smidgen_ASSEMBLY 1
+#else
+#define smidgen_ASSEMBLY 0
+#endif
+
 #if defined(__AVR__)
 #include <avr/pgmspace.h>
 #define smidgen_FLASH(size) __attribute__((section(".progmem.smidgen.SMIDGEN_NAME"), used))
