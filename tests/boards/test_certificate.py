@@ -78,6 +78,7 @@ def test_agreement_needs_the_constants_too() -> None:
     assert FULL.agrees
     assert not Certificate.from_json(json.dumps(data | {"mismatches": 1})).agrees
     assert not Certificate.from_json(json.dumps(data | {"constant_bytes": 565})).agrees
+    assert Certificate.from_json(json.dumps(data | {"constant_bytes": 563})).agrees
     assert Certificate.from_json(json.dumps(data | {"constant_bytes": None})).agrees
 
 

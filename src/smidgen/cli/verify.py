@@ -78,7 +78,7 @@ def _text(found: "Certificate") -> Iterator[str]:
         yield f"{found.near_ties:,} rows are near-ties, in which float32 may decide either way"
     if found.mismatches:
         yield f"their scores differ by up to {found.worst_score_difference:g}"
-    if found.constant_bytes not in (None, found.model_bytes):
+    if found.constant_bytes is not None and found.constant_bytes > found.model_bytes:
         yield f"the object file holds {found.constant_bytes:,} bytes of constants, the model says {found.model_bytes:,}"
     sizes = [
         f"{name} {100 * value:.1f} %" if value <= 1 else f"{name} {value:.4g}" for name, value in found.measures.items()
