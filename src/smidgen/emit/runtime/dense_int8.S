@@ -1,0 +1,63 @@
+/* sum_t smidgen_dense_int8(const uint8_t *x, uint16_t n, smidgen_at_t *at, sum_t sum)
+ * x in X, weights in Z, the sum in r25:r24 or r18:r25:r24; eight columns in one turn of the loop. */
+ .macro smidgen_STEP_dense_int8
+ lpm r19, Z+
+ ld r21, X+
+ mulsu r19, r21
+ add r24, r0
+ adc r25, r1
+ .if SUM_IS_WIDE
+ adc r18, r20
+ sbrc r1, 7
+ dec r18
+ .endif
+ .endm
+
+ .section .text.smidgen_dense_int8,"ax",@progbits
+ .global smidgen_dense_int8
+smidgen_dense_int8:
+ push r16
+ push r20
+ push r21
+ movw r26, r20
+ ld r30, X+
+ ld r31, X
+ movw r26, r24
+ .if SUM_IS_WIDE
+ movw r24, r16
+ clr r20
+ .else
+ movw r24, r18
+ .endif
+ mov r16, r22
+ andi r16, 7
+ breq 2f
+1: smidgen_STEP_dense_int8
+ dec r16
+ brne 1b
+2: .rept 3
+ lsr r23
+ ror r22
+ .endr
+3: subi r22, 1
+ sbci r23, 0
+ brcc 4f
+ rjmp 5f
+4: .rept 8
+ smidgen_STEP_dense_int8
+ .endr
+ rjmp 3b
+5: clr r1
+ pop r27
+ pop r26
+ st X+, r30
+ st X, r31
+ pop r16
+ .if SUM_IS_WIDE
+ movw r22, r24
+ mov r24, r18
+ clr r25
+ sbrc r24, 7
+ com r25
+ .endif
+ ret
