@@ -97,11 +97,11 @@ def _routine(name: str) -> Routine | None:
     if last == "long" and (short := _routine(base)) is not None:
         return Routine(name, short.c.replace(f"smidgen_{base}(", f"smidgen_{name}(").replace("_read8(", "_read16("))
     if last in PATTERNS and (pattern := runtime(f"{base}.c")):
-        assembly = runtime(f"{base}.S") if "SUM_IS_WIDE" in PATTERNS[last] else ""
+        assembly = runtime(f"{name}.S") or (runtime(f"{base}.S") if "SUM_IS_WIDE" in PATTERNS[last] else "")
         texts = (re.sub(rf"_{base}\b", f"_{name}", text) for text in (pattern.rstrip(), assembly.rstrip()))
         return Routine(name, *(in_types(text, PATTERNS[last]) for text in texts))
     c = runtime(f"{name}.c").rstrip()
-    return Routine(name, c) if c else None
+    return Routine(name, c, runtime(f"{name}.S").rstrip()) if c else None
 
 
 def in_types(text: str, types: dict[str, str]) -> str:
