@@ -143,7 +143,7 @@ def test_class_names_are_there_unless_not_wanted(tmp_path):
 
 def test_avr_holds_class_names_in_flash_and_apart(tmp_path):
     program = Program((Input("uint8", 1), Linear(Matrix.pack([[1]], "int8")), Decide("threshold")), ("no", "yes"))
-    _, source = write_c(program, tmp_path)
+    _, source, *_ = write_c(program, tmp_path)
     compile_strictly([*avr_gcc(), "-mmcu=atmega328p", "-std=c99", "-c", source, "-o", tmp_path / "model.o"])
     sizes = sections(tmp_path / "model.o", "avr-size")
     assert sizes[".progmem.names.model"] == len("no\0yes\0") + 2 * 2

@@ -47,7 +47,8 @@ def write_arduino_library(
     >>> import tempfile
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     [path.name for path in write_arduino_library(program, folder, "light")]
-    ['light.h', 'light.c', 'library.properties', 'library.json', 'keywords.txt', 'ReadRows.ino', 'SelfTest.ino']
+    ['light.h', 'light.c', 'light_avr.S',
+     'library.properties', 'library.json', 'keywords.txt', 'ReadRows.ino', 'SelfTest.ino']
     """
     checked_name(name)
     files = {f"src/{file}": text for file, text in c_files(program, name).items()}

@@ -36,7 +36,7 @@ def c_files(
     name
         The prefix of every name in it, so that several models live in one firmware.
     header_only
-        One header that holds everything, in place of a header and a source.
+        One header that holds everything, in place of a header, a source and AVR's assembly.
     class_names
         Whether the names of the classes are there, as `NAME_CLASSES`.
 
@@ -47,7 +47,7 @@ def c_files(
     >>> program = Program((Input("uint8", 2), Linear(weights), Decide("argmax")), classes=("dark", "bright"))
     >>> files = c_files(program, "light")
     >>> list(files)
-    ['light.h', 'light.c']
+    ['light.h', 'light.c', 'light_avr.S']
     >>> "uint8_t light_predict(const light_input_t *x);" in files["light.h"]
     True
     """
@@ -88,7 +88,7 @@ def write_c(
     >>> import tempfile
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     [path.name for path in write_c(program, folder, "light")]
-    ['light.h', 'light.c']
+    ['light.h', 'light.c', 'light_avr.S']
     """
     return write_files(folder, c_files(program, name, header_only=header_only, class_names=class_names))
 

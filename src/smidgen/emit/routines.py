@@ -13,12 +13,13 @@ from importlib import resources
 
 CALL = r"\bsmidgen_(\w+)(?=\()"
 PATTERNS = {
-    "16": {"sum_t": "uint16_t"},
+    "16": {"sum_t": "uint16_t", "SUM_IS_WIDE": "0"},
+    "24": {"sum_t": "uint32_t", "SUM_IS_WIDE": "1"},
     "32": {"sum_t": "uint32_t"},
     "bytes": {"out_t": "uint8_t"},
     "floats": {"out_t": "float"},
 }
-"""The last word of a pattern's name, and the types that it stands for."""
+"""The last word of a pattern's name, and the types that it stands for; in assembly there are 16 and 24 bits alone."""
 
 
 @dataclass(frozen=True)
@@ -96,10 +97,11 @@ def _routine(name: str) -> Routine | None:
     if last == "long" and (short := _routine(base)) is not None:
         return Routine(name, short.c.replace(f"smidgen_{base}(", f"smidgen_{name}(").replace("_read8(", "_read16("))
     if last in PATTERNS and (pattern := runtime(f"{base}.c")):
-        c = in_types(pattern.replace(f"smidgen_{base}(", f"smidgen_{name}("), PATTERNS[last])
-    else:
-        c = runtime(f"{name}.c")
-    return Routine(name, c.rstrip(), runtime(f"{name}.S").rstrip()) if c else None
+        assembly = runtime(f"{name}.S") or (runtime(f"{base}.S") if "SUM_IS_WIDE" in PATTERNS[last] else "")
+        texts = (re.sub(rf"_{base}\b", f"_{name}", text) for text in (pattern.rstrip(), assembly.rstrip()))
+        return Routine(name, *(in_types(text, PATTERNS[last]) for text in texts))
+    c = runtime(f"{name}.c").rstrip()
+    return Routine(name, c, runtime(f"{name}.S").rstrip()) if c else None
 
 
 def in_types(text: str, types: dict[str, str]) -> str:

@@ -141,7 +141,7 @@ def linear(step: Linear, incoming: Signal, index: int) -> Producer:
     if bits == 16 and (block := _block_rows(step)):
         return _linear_by_columns(step, incoming, index, block)
     sum_bits = 16 if bits == 16 else 32
-    body = [f"uint{sum_bits}_t sum = {_bias(step, sum_bits)};", _weights_call(step, f"_{sum_bits}")]
+    body = [f"uint{sum_bits}_t sum = {_bias(step, sum_bits)};", _weights_call(step, f"_{bits}")]
     signed = f"(int{sum_bits}_t)sum"
     if step.activation == "sign":
         body.append(f"return {signed} >= 0;")
@@ -245,13 +245,13 @@ def distance(step: Distance, incoming: Signal, index: int) -> Producer:
     sum_bits = 16 if bits == 16 else 32
     # the nibble u of a stored int4 is value + 8; points are bytes, so that all of it may count modulo 256
     zero = step.zero if step.points.format == "int8" else step.zero - (8 << step.shift) & 255
-    call = f"smidgen_squared_{step.points.format}_{sum_bits}(x, {n}, at, {zero}, {step.shift})"
+    call = f"smidgen_squared_{step.points.format}_{bits}(x, {n}, at, {zero}, {step.shift})"
     if not isinstance(step.kernel, Gaussian):
         return Producer(rows, [f"return (int{sum_bits}_t){call};"])
     table = Constant(f"{index}_table", "uint8_t", [step.kernel.table.tolist()], "the Gaussian")
     last = len(step.kernel.table) - 1
     if n <= 16 and step.n_outputs <= 255 and step.kernel.shift <= 23:
-        squared = f"smidgen_squared_{step.points.format}_{sum_bits}"
+        squared = f"smidgen_squared_{step.points.format}_{bits}"
         return _whole_kernel(step, index, Producer(rows, [], (table,)), squared, zero)
     body = f"return smidgen_gaussian({call}, {step.kernel.shift}, smidgen_{table.name}, {last});"
     return Producer(rows, [body], (table,))
@@ -271,7 +271,7 @@ def _whole_kernel(step: Distance, index: int, constants: Producer, squared: str,
         "SHIFT": kernel.shift,
         "LAST": len(kernel.table) - 1,
         "SQUARED": squared,
-        "IS_WIDE": int(squared.endswith("32")),
+        "IS_WIDE": int(not squared.endswith("16")),
     }
     body = [f"smidgen_kernel_{index}(x, y, smidgen_{index}_bytes, smidgen_{index}_table);"]
     return replace(constants, body=body, whole=step_routine("kernel", words))
