@@ -9,7 +9,7 @@ import pytest
 
 from smidgen.emit import c_files
 from smidgen.program import Decide, Distance, Input, Linear, Matrix, Program, Rescale
-from tests.emit.host import STRICT, avr_gcc
+from tests.emit.host import STRICT, avr_gcc, clang
 from tests.program.random_programs import FAMILIES, least_pre, random_program, random_rows, scoring_linear
 from tests.program.random_programs import _random_gaussian as random_gaussian
 
@@ -137,3 +137,23 @@ def narrow(rng, family):
         program = random_program(rng, family)
         if program.n_features <= 40 and program.input.raw != "float32":
             return program
+
+
+@pytest.mark.parametrize("shape", [(8, 30), (10, 7), (5, 4)])
+def test_gcc_and_clang_make_the_same_of_the_assembly(shape, tmp_path):
+    program = dense_protonn(np.random.default_rng(2), *shape, 3)
+    source = tmp_path / "m_avr.S"
+    source.write_text(c_files(program, "m")["m_avr.S"])
+    commands = {
+        "gcc": [*avr_gcc(), "-mmcu=atmega328p"],
+        "clang": [*clang(), "-target", "avr-freestanding-none", "-mcpu=atmega328p"],
+    }
+    code = []
+    for name, command in commands.items():
+        built = tmp_path / f"{name}.o"
+        subprocess.run([*command, "-c", source, "-o", built], capture_output=True, check=True, timeout=120)
+        said = subprocess.run(["avr-objdump", "-d", built], capture_output=True, text=True, check=True).stdout
+        # what jumps where is left to the linker; the instructions themselves are not
+        code.append([line.split("\t")[2] for line in said.splitlines() if line.count("\t") >= 2])
+    assert code[0] == code[1]
+    assert len(code[0]) > 100

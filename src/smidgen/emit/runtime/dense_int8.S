@@ -1,5 +1,5 @@
 /* sum_t smidgen_dense_int8(const uint8_t *x, uint16_t n, smidgen_at_t *at, sum_t sum)
- * x in X, weights in Z, the sum in r25:r24 or r18:r25:r24; eight columns, or four, in one turn of the loop. */
+ * x in X, weights in Z, columns left in r23:r22, the sum in r25:r24 or r18:r25:r24; eight columns, or four, in one turn of the loop. */
  .macro smidgen_STEP_dense_int8
  lpm r19, Z+
  .if SUM_IS_WIDE
@@ -35,35 +35,20 @@ smidgen_dense_int8:
  .else
  movw r24, r18
  .endif
- mov r0, r22
- lsr r23
- ror r22
- lsr r23
- ror r22
- .if !SUM_IS_WIDE
- lsr r23
- ror r22
- .endif
- push r16
- mov r16, r0
- andi r16, 7 >> SUM_IS_WIDE
- breq 2f
-1: smidgen_STEP_dense_int8
- dec r16
- brne 1b
-2: pop r16
- subi r22, 1
+ subi r22, 8 >> SUM_IS_WIDE
  sbci r23, 0
- brcs 5f
- inc r22
- inc r23
+ brcs 4f
 3: .rept 8 >> SUM_IS_WIDE
  smidgen_STEP_dense_int8
  .endr
+ subi r22, 8 >> SUM_IS_WIDE
+ sbci r23, 0
+ brcc 3b
+4: subi r22, 256 - (8 >> SUM_IS_WIDE)
+ breq 5f
+1: smidgen_STEP_dense_int8
  dec r22
- brne 3b
- dec r23
- brne 3b
+ brne 1b
 5: clr r1
  .if SUM_IS_WIDE
  pop r27
