@@ -26,7 +26,12 @@ def run(adam, theta, gradients, schedules):
 
 def drawn(n_steps=7, n=5):
     draw = np.random.default_rng(0)
-    return draw.normal(size=n), draw.uniform(0.01, 1, n), draw.normal(size=(n_steps, n)), draw.uniform(0, 1, n_steps).tolist()
+    return (
+        draw.normal(size=n),
+        draw.uniform(0.01, 1, n),
+        draw.normal(size=(n_steps, n)),
+        draw.uniform(0, 1, n_steps).tolist(),
+    )
 
 
 def test_is_the_paper_s_algorithm_with_a_rate_for_each_parameter():

@@ -5,14 +5,15 @@ point in question is held as a constant, all the rest is derived exactly. The st
 the models' equations.
 """
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
 from smidgen.core.losses import LOSSES
-from smidgen.models.engine import Recipe
 from smidgen.models.fitting import training_targets
-from smidgen.models.parameters import LOG_STEP, Parameters
-from tests.models.training import FAMILIES, TASKS, in_float64, loss_of, pieces, rows_of, trained_briefly
+from smidgen.models.parameters import LOG_STEP
+from tests.models.training import FAMILIES, TASKS, in_float64, loss_of, rows_of, trained_briefly
 
 SMALL = 1e-6
 every_family = pytest.mark.parametrize("family", FAMILIES)
@@ -23,16 +24,18 @@ def at_phase(family, task, phase, weight_format="int4", loss=None):
     rows = rows_of(task)
     _, _, trained = trained_briefly(family, rows, task, weight_format=weight_format, loss=loss)
     parameters = in_float64(trained.parameters)
-    parameters.rounded, parameters.units = phase > 1, trained.units if phase == 3 else None
+    parameters.rounded, parameters.units = phase > 1, in_float64(trained.parameters).units if phase == 3 else None
     draw = np.random.default_rng(3)
     parameters.theta += 0.02 * draw.normal(size=parameters.theta.shape)  # away from what every rounding found before
     x = rows.X[:12, trained.columns].astype(np.float64)
     weight = draw.uniform(0.5, 2, 12)
-    return parameters, x, training_targets(rows)[0][:12], weight / weight.sum()
+    targets = np.roll(training_targets(rows)[0][:12], 1, axis=0)  # mostly wrong, so that there is much to learn
+    return parameters, x, targets, weight / weight.sum()
 
 
 def views(parameters, theta):
-    return Parameters.__dict__["__post_init__"].__globals__["_views"](theta, parameters.shapes)
+    """The named arrays that a flat one of the parameters' kind holds."""
+    return replace(parameters, theta=theta).views
 
 
 class StandIn:

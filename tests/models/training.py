@@ -69,4 +69,7 @@ def in_float64(parameters: Parameters) -> Parameters:
     model = parameters.model
     model = replace(model, projection=replace(model.projection, mean=model.projection.mean.astype(np.float64)))
     keep = {name: mask.astype(np.float64) for name, mask in parameters.keep.items()}
-    return replace(parameters, model=model, theta=parameters.theta.astype(np.float64), keep=keep)
+    units = parameters.units
+    if hasattr(units, "expanded"):
+        units = units._replace(table=units.table.astype(np.float64), expanded=units.expanded.astype(np.float64))
+    return replace(parameters, model=model, theta=parameters.theta.astype(np.float64), keep=keep, units=units)
