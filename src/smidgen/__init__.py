@@ -20,6 +20,7 @@ _HOMES: dict[str, str] = {
     "load_dataset": "smidgen.data",
     "load_program": "smidgen.program",
     "precision_at_k": "smidgen.core.metrics",
+    "quantise": "smidgen.program",
     "read_table": "smidgen.data",
     "to_program": "smidgen.convert",
 }

@@ -16,6 +16,10 @@ class ProgramError(SmidgenError, ValueError):
     """A Program that cannot be: shapes that do not meet, or a number that would leave its accumulator."""
 
 
+class AgreementError(SmidgenError, ValueError):
+    """An integer Program that answers otherwise than its float32 original too often; says how often."""
+
+
 class ModelFileError(SmidgenError, ValueError):
     """A `.smg` file that is not one, is damaged, comes from a newer smidgen, or cannot be written."""
 

@@ -5,7 +5,7 @@ from scipy import sparse
 from sklearn.datasets import load_digits, make_blobs
 
 from smidgen.errors import BudgetError, DataError, ProgramError, UsageError
-from smidgen.models.prototypes import PrototypeClassifier, _allot, _int4_grid
+from smidgen.models.prototypes import PrototypeClassifier, _allot
 from smidgen.models.rows import TrainingRows
 
 FORMATS = ["int4", "int8", "float32"]
@@ -210,24 +210,3 @@ def test_allotment():
         assert following.sum() == n
         assert (following - previous >= 0).all()
         previous = following
-
-
-@pytest.mark.parametrize(
-    ("low", "high", "start", "shift"),
-    [(0, 15, 0, 0), (0, 30, 0, 1), (100, 115, 100, 0), (7, 127, 7, 3), (0, 240, 0, 4)],
-)
-def test_int4_grid_covers_what_is_used(low, high, start, shift):
-    step = 1 << shift
-    used = np.arange(low, high + 1, step)
-    assert _int4_grid(np.column_stack([used, np.full(len(used), 255)])) == (start, shift)  # all agree on the 255
-
-
-def test_int4_grid_by_brute_force():
-    points = np.random.default_rng(0).normal(90, 14, (40, 5)).clip(0, 255).round()
-
-    def loss(start, shift):
-        levels = start + (np.arange(16) << shift)
-        return (np.abs(points[..., None] - levels).min(axis=-1) ** 2).sum()
-
-    grids = [(start, shift) for shift in range(5) for start in range(256 - (15 << shift))]
-    assert loss(*_int4_grid(points)) == min(loss(*grid) for grid in grids)

@@ -27,6 +27,7 @@ from smidgen.program import Decide, Input, Program
 from smidgen.program.checks import counted
 
 DEFAULT_BUDGET = 2048  # whose sizes a model without a budget has
+MOST_BYTES = 1 << 40
 SAMPLE_VALUES = 1 << 23  # numbers of the rows from which parts start
 LEAST_SHARE = 1e-4  # of a class or a label, where scores start
 SCORED_VALUES = 1 << 21  # numbers of the rows that are judged at once
@@ -197,7 +198,8 @@ def _program(
     """Build the Program, and say what one count of a score is worth."""
     columns = Columns(np.asarray(trained.columns), choice.scaling.width)
     steps, unit = family.steps(trained, columns, values)
-    decide = _decide(rows, unit * values.deviation, is_float=choice.scaling.output == "float32")
+    is_float = choice.scaling.output == "float32"
+    decide = decide_of(rows, n_scores(rows), None if is_float else unit * values.deviation)
     classes = None if rows.classes is None else tuple(rows.classes.tolist())
     return Program((choice.scaling, *steps, decide), classes=classes), unit
 
@@ -231,9 +233,16 @@ def answers_of(program: Program, rows: TrainingRows) -> tuple[NDArray[np.float64
 
 
 def plan_of(family: Family, rows: TrainingRows, choice: Choice, settings: Settings) -> Any:
-    budget = DEFAULT_BUDGET if settings.budget is None else settings.budget
+    """Return the plan of a choice; without a budget the sizes of 2 kB, or of as many bytes as what is given takes."""
     sizes = {name: size for name, size in settings.sizes.items() if size is not None}
-    return family.plan(budget, rows, choice.scaling, choice.formats, **choice.knobs, **sizes)
+    budget = DEFAULT_BUDGET if settings.budget is None else settings.budget
+    while True:
+        try:
+            return family.plan(budget, rows, choice.scaling, choice.formats, **choice.knobs, **sizes)
+        except BudgetError:
+            if settings.budget is not None or budget > MOST_BYTES:
+                raise
+            budget *= 2
 
 
 def _start(rows: TrainingRows, choice: Choice, settings: Settings, plan: Any, feed: Feed, default_rate: float) -> Start:
@@ -290,9 +299,10 @@ def start_outputs(rows: TrainingRows, n_outputs: int) -> NDArray[np.float32]:
     return np.log(share / (1 - share)).astype(np.float32)[-n_outputs:]
 
 
-def _decide(rows: TrainingRows, scale: NDArray, *, is_float: bool) -> Decide:
+def decide_of(rows: TrainingRows, n_scores: int, scale: NDArray | None = None) -> Decide:
+    """Return the Program's last step; values of an integer Program have a scale."""
     if rows.task == "multilabel":
         return Decide("labels")
     if rows.task == "regression":
-        return Decide("value", scale=None if is_float else scale.astype(np.float32))
-    return Decide("threshold" if rows.n_outputs == 2 else "argmax")
+        return Decide("value", scale=None if scale is None else scale.astype(np.float32))
+    return Decide("threshold" if n_scores == 1 else "argmax")

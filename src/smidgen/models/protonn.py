@@ -21,8 +21,10 @@ such; and the last phase computes in the Program's own integers, so that what is
 is the board's answer. The engine does that for any model (`engine`); here is the model alone.
 """
 
+import math
+from dataclasses import replace
 from numbers import Integral, Real
-from typing import Any, Self
+from typing import Any, Self, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -34,21 +36,79 @@ from smidgen.core.threads import one_thread
 from smidgen.errors import UsageError
 from smidgen.models import plumbing
 from smidgen.models.base import ProgramClassifier, ProgramRegressor
+from smidgen.models.fitting import Settings, n_scores
 from smidgen.models.protonn_model import ProtoNNFamily
+from smidgen.models.protonn_paper import Schedule, fit_as_the_paper, paper_sizes
+from smidgen.models.rows import TrainingRows
 from smidgen.models.sklearn_private import Interval, StrOptions, fit_context
 from smidgen.models.trained import CONSTRAINTS, TrainedByEngine
+from smidgen.program import Program
 
 SIZE_CONSTRAINTS = {
     **dict.fromkeys(("width", "n_prototypes", "n_labels"), [Interval(Integral, 1, None, closed="left"), None]),
     "density": [Interval(Real, 0, 1, closed="right"), None],
+    "solver": [StrOptions({"adam", "alternating"})],
+    "plan": [StrOptions({"auto", "paper"})],
+    "train": [tuple, list],
+    "projection": [StrOptions({"gaussian", "pca", "lda"}), np.ndarray, None],
+    "prototypes": [StrOptions({"kmeans", "sampled"})],
+    "n_rounds": [Interval(Integral, 0, None, closed="left")],
+    "n_epochs": [Interval(Integral, 1, None, closed="left"), None],
+    "batch_size": [Interval(Integral, 1, None, closed="left"), None],
 }
 
 
 def _gives_probabilities(estimator: Any) -> bool:
-    return estimator.loss == "cross_entropy"
+    return estimator.loss == "cross_entropy" and estimator.solver == "adam"
 
 
-class ProtoNNClassifier(TrainedByEngine, ProgramClassifier):
+class _ProtoNN(TrainedByEngine):
+    """What classifier and regressor share: the engine's training, or the paper's."""
+
+    _family = ProtoNNFamily()
+    _size_names = ("width", "n_prototypes", "n_labels", "density")
+
+    def _settings(self, rows: TrainingRows) -> Settings:
+        settings, given = super()._settings(rows), cast(Any, self)
+        if given.plan == "auto" or given.solver == "alternating":
+            return settings
+        paper = paper_sizes(rows)
+        n_labels = math.ceil(paper.sparsity[2] * n_scores(rows))
+        sizes = {
+            "width": paper.width,
+            "n_prototypes": paper.n_prototypes,
+            "n_labels": n_labels,
+            "density": paper.sparsity[0],
+        }
+        by_hand = {name: size for name, size in settings.sizes.items() if size is not None}
+        return replace(settings, sizes={**sizes, **by_hand})
+
+    def _train(self, rows: TrainingRows) -> Program:
+        given = cast(Any, self)
+        if given.solver == "adam":
+            return super()._train(rows)
+        if given.weight_format not in ("auto", "float32"):
+            raise UsageError(
+                f'solver="alternating" trains in float32, not in {given.weight_format}: leave weight_format out, and '
+                "quantise the Program afterwards"
+            )
+        start = "gaussian" if given.projection is None else given.projection
+        schedule = Schedule(
+            start, given.prototypes, tuple(given.train), given.n_rounds, given.n_epochs, given.batch_size
+        )
+        fitted = fit_as_the_paper(rows, self._settings(rows), schedule, plan_of_paper=given.plan == "paper")
+        self.plan_, self.trial_ = fitted.plan, []
+        self.history_ = [{"round": each.number, "loss": each.objective} for each in fitted.history]
+        self.projection_, self.prototypes_, self.prototype_labels_ = fitted.W, fitted.B, fitted.Z
+        return replace(fitted.program, feature_names=plumbing.feature_names(self))
+
+    def _train_further(self, rows: TrainingRows) -> Program:
+        if cast(Any, self).solver == "alternating":
+            raise UsageError('solver="alternating" has no partial_fit: it goes over all rows together, so call fit')
+        return super()._train_further(rows)
+
+
+class ProtoNNClassifier(_ProtoNN, ProgramClassifier):
     """Nearest prototypes in a learned projection: the classifier of the ProtoNN paper, trained in the board's integers.
 
     Parameters
@@ -67,6 +127,21 @@ class ProtoNNClassifier(TrainedByEngine, ProgramClassifier):
     density : float, optional
         The share of the projection's weights that stay. Sizes that are not given are planned (`plan_`).
     loss : {"cross_entropy", "squared", "hinge"}, default="cross_entropy"
+    solver : {"adam", "alternating"}, default="adam"
+        "alternating" is the paper's Algorithm 1 with its squared loss, in float32 alone: `train`, `projection`,
+        `prototypes`, `n_rounds` and `n_epochs` belong to it, and of the parameters below only `batch_size` (None: the
+        full gradient), `class_weight` and `random_state`.
+    plan : {"auto", "paper"}, default="auto"
+        Where sizes that are not given come from: from the budget, or from the paper's Section 6.
+    train : tuple of "W", "B", "Z"
+        The parts to train; the others stay as they start, W thresholded.
+    projection : {"gaussian", "pca", "lda"} or ndarray of shape (width, n_features), optional
+        Where W starts; by default from Gaussian numbers, as in the paper. (Adam starts from PCA.)
+    prototypes : {"kmeans", "sampled"}, default="kmeans"
+        Whether prototypes start as centres of each class, or as rows drawn at random with their own labels.
+    n_rounds : int, default=150
+    n_epochs : int, optional
+        Of each sub-problem in a round: by default 20 with the full gradient, 5 with batches.
     n_steps : int, optional
         Training steps. By default 12,000 from 16,000 rows on, fewer with the square root of fewer rows, at least 600.
     batch_size : int, default=256
@@ -144,8 +219,15 @@ class ProtoNNClassifier(TrainedByEngine, ProgramClassifier):
         n_labels: int | None = None,
         density: float | None = None,
         loss: str = "cross_entropy",
+        solver: str = "adam",
+        plan: str = "auto",
+        train: tuple[str, ...] = ("W", "B", "Z"),
+        projection: Any = None,
+        prototypes: str = "kmeans",
+        n_rounds: int = 150,
+        n_epochs: int | None = None,
         n_steps: int | None = None,
-        batch_size: int = 256,
+        batch_size: int | None = 256,
         learning_rate: float | None = None,
         weight_decay: float = 0.0,
         noise: Any = "auto",
@@ -163,6 +245,13 @@ class ProtoNNClassifier(TrainedByEngine, ProgramClassifier):
         self.n_labels = n_labels
         self.density = density
         self.loss = loss
+        self.solver = solver
+        self.plan = plan
+        self.train = train
+        self.projection = projection
+        self.prototypes = prototypes
+        self.n_rounds = n_rounds
+        self.n_epochs = n_epochs
         self.n_steps = n_steps
         self.batch_size = batch_size
         self.learning_rate = learning_rate
@@ -242,7 +331,7 @@ class ProtoNNClassifier(TrainedByEngine, ProgramClassifier):
         return self._probabilities(X, self._fitted.unit)
 
 
-class ProtoNNRegressor(TrainedByEngine, ProgramRegressor):
+class ProtoNNRegressor(_ProtoNN, ProgramRegressor):
     """Values from nearest prototypes in a learned projection, trained in the board's integers.
 
     Parameters
@@ -280,13 +369,6 @@ class ProtoNNRegressor(TrainedByEngine, ProgramRegressor):
     """
 
     _parameter_constraints = {**CONSTRAINTS, **SIZE_CONSTRAINTS}  # noqa: RUF012  (scikit-learn's own idiom)
-    _family = ProtoNNFamily()
-    _size_names = (
-        "width",
-        "n_prototypes",
-        "n_labels",
-        "density",
-    )
 
     def __init__(
         self,
@@ -297,8 +379,15 @@ class ProtoNNRegressor(TrainedByEngine, ProgramRegressor):
         n_prototypes: int | None = None,
         n_labels: int | None = None,
         density: float | None = None,
+        solver: str = "adam",
+        plan: str = "auto",
+        train: tuple[str, ...] = ("W", "B", "Z"),
+        projection: Any = None,
+        prototypes: str = "kmeans",
+        n_rounds: int = 150,
+        n_epochs: int | None = None,
         n_steps: int | None = None,
-        batch_size: int = 256,
+        batch_size: int | None = 256,
         learning_rate: float | None = None,
         weight_decay: float = 0.0,
         noise: Any = "auto",
@@ -314,6 +403,13 @@ class ProtoNNRegressor(TrainedByEngine, ProgramRegressor):
         self.n_prototypes = n_prototypes
         self.n_labels = n_labels
         self.density = density
+        self.solver = solver
+        self.plan = plan
+        self.train = train
+        self.projection = projection
+        self.prototypes = prototypes
+        self.n_rounds = n_rounds
+        self.n_epochs = n_epochs
         self.n_steps = n_steps
         self.batch_size = batch_size
         self.learning_rate = learning_rate

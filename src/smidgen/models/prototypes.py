@@ -35,6 +35,7 @@ from smidgen.models.rows import TrainingRows, merge_repeated, set_aside
 from smidgen.models.sklearn_private import Interval, StrOptions, fit_context
 from smidgen.program import Decide, Distance, GroupReduce, Input, Matrix, Program
 from smidgen.program.checks import counted
+from smidgen.program.rounding import points_on_grid
 
 DEFAULT_PROTOTYPES_A_CLASS = 4
 LARGEST_TRIAL = 8_192  # rows to learn from when candidates are compared
@@ -254,22 +255,8 @@ def _distance(points: NDArray, weight_format: str) -> Distance:
     """Round the points to the grid of their format."""
     if weight_format == "float32":
         return Distance(Matrix.pack(points, "float32", "dense"))
-    if weight_format == "int8":
-        return Distance(Matrix.pack(np.rint(points) - 128, "int8", "dense"), zero=128)
-    start, shift = _int4_grid(points)
-    values = np.clip(np.rint((points - start) / 2**shift), 0, 15) - 8
-    return Distance(Matrix.pack(values, "int4", "dense"), zero=start + (8 << shift), shift=shift)
-
-
-def _int4_grid(points: NDArray) -> tuple[int, int]:
-    """The start and the shift of the levels ``start + (0..15 << shift)`` that lose least to rounding and clipping."""
-    levels = np.arange(256)
-    telling = points[:, points.min(axis=0) < points.max(axis=0)]  # where all points agree, any level will do
-    occurrences = np.bincount(np.rint(telling).astype(np.int64).ravel(), minlength=256)
-    grids = [(start, shift) for shift in range(5) for start in range(256 - (15 << shift))]
-    starts, shifts = np.array(grids).T[:, :, None]
-    rounded = starts + (np.clip(np.rint((levels - starts) / 2.0**shifts), 0, 15).astype(np.int64) << shifts)
-    return grids[int((((levels - rounded) ** 2) @ occurrences).argmin())]
+    packed, zero, shift = points_on_grid(points, weight_format)
+    return Distance(packed, zero, shift)
 
 
 def _in_raw_units(program: Program, rows: TrainingRows) -> NDArray[np.float64]:

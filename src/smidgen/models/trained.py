@@ -44,7 +44,7 @@ class TrainedByEngine:
     _family: Family
     _size_names: tuple[str, ...]  # parameters that fix a size by hand
 
-    def _settings(self) -> Settings:
+    def _settings(self, rows: TrainingRows) -> Settings:  # noqa: ARG002  (sizes may come from the rows)
         """What the parameters come to, with a seed drawn from `random_state`."""
         given: Any = self
         return Settings(
@@ -64,7 +64,7 @@ class TrainedByEngine:
         )
 
     def _train(self, rows: TrainingRows) -> Program:
-        return self._leave(fit_family(self._family, rows, self._settings()))
+        return self._leave(fit_family(self._family, rows, self._settings(rows)))
 
     def _train_further(self, rows: TrainingRows) -> Program:
         fitted = self._fitted
@@ -73,7 +73,7 @@ class TrainedByEngine:
                 f"X holds fractions, but the model takes {fitted.choice.scaling.raw} numbers since its first rows: "
                 "give whole numbers, or begin with rows that have fractions"
             )
-        return self._leave(train_further(self._family, fitted, rows, self._settings()))
+        return self._leave(train_further(self._family, fitted, rows, self._settings(rows)))
 
     def _leave(self, fitted: Fitted) -> Program:
         self._fitted = fitted
