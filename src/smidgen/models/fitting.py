@@ -252,7 +252,7 @@ def _start(rows: TrainingRows, choice: Choice, settings: Settings, plan: Any, fe
     x = choice.scaling.run(dense_batch(sample.X, slice(None))).astype(np.float32, copy=False)
     spread = spread_of(feed.deviation)
     low, high = byte_range(choice.scaling)
-    projection = Projection(feed.mean, spread, low, high, 128, 2**31 - 1)
+    projection = Projection(feed.mean, spread, low, high, 128, 2**31 - 1, Columns(np.arange(len(low)), len(low)))
     rate = default_rate if settings.learning_rate is None else settings.learning_rate
     return Start(plan, sample, x, projection, settings.budget, rate, settings.weight_decay, settings.seed)
 

@@ -58,6 +58,8 @@ class Projection:
         z, the byte that stands for 0: 128, or 0 after relu.
     largest_bias : int
         What the whole bias is clipped to.
+    columns : Columns
+        Which features these are.
     """
 
     mean: Array
@@ -66,12 +68,14 @@ class Projection:
     high: NDArray
     zero: int
     largest_bias: int
+    columns: Columns
 
     def of_columns(self, columns: Array) -> Self:
         """Return the layer of some of the features."""
         index = np.asarray(columns)
         mean = namespace_of(self.mean).take(self.mean, columns)
-        return replace(self, mean=mean, low=self.low[index], high=self.high[index])
+        kept = Columns(self.columns.index[index], self.columns.n_features)
+        return replace(self, mean=mean, low=self.low[index], high=self.high[index], columns=kept)
 
     # In training.
 

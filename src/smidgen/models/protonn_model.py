@@ -171,7 +171,7 @@ class ProtoNNModel:
             return {"W": strongest(W, n_entries, LEAST_ENTRIES), "Z": keep_Z}
         labels = Matrix.pack(np.asarray(keep_Z).T.astype(np.int8), self.plan.formats["labels"])
         room = self.budget - (self.plan.bytes_but_projection - self.plan.label_bytes + labels.n_bytes)
-        return {"W": fill_room(W, room, self.plan.formats["projection"]), "Z": keep_Z}
+        return {"W": fill_room(W, room, self.plan.formats["projection"], self.projection.columns), "Z": keep_Z}
 
     def first_units(self, weights: Weights, x: Array) -> Mapping[str, Array]:
         return {}

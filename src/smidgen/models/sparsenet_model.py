@@ -117,7 +117,7 @@ class SparseNetModel:
         if progress < 1.0 or self.budget is None or self.plan.projection_is_fixed:
             return {"W": strongest(W, shrinking(math.prod(W.shape), self.plan.n_entries, progress), LEAST_ENTRIES)}
         room = self.budget - self.plan.bytes_but_projection
-        return {"W": fill_room(W, room, self.plan.formats["projection"])}
+        return {"W": fill_room(W, room, self.plan.formats["projection"], self.projection.columns)}
 
     def first_units(self, weights: Weights, x: Array) -> Mapping[str, Array]:
         """One count is a 255th of what only one in a thousand of the units that are on exceeds."""

@@ -1,9 +1,13 @@
-"""Which weights stay: the strongest, as many as a schedule or the bytes allow. May import core and the byte formula."""
+"""Which weights stay: the strongest, as many as a schedule or the bytes allow.
+
+May import core, the byte formula, and `projection` beside it.
+"""
 
 import numpy as np
 
 from smidgen.core.arrays import Array, namespace_of
 from smidgen.core.threshold import keep_largest, keep_largest_per_row
+from smidgen.models.projection import Columns, spread_out
 from smidgen.program import Matrix
 
 
@@ -25,20 +29,34 @@ def strongest(magnitudes: Array, n_entries: int, least_a_row: int) -> Array:
     return keep
 
 
-def fill_room(magnitudes: Array, n_bytes: int, weight_format: str, least_a_row: int = 2) -> Array:
-    """Mark as many of the largest entries as the bytes hold, by the Program's own account."""
-    rows, columns = magnitudes.shape
+def fill_room(
+    magnitudes: Array, n_bytes: int, weight_format: str, columns: Columns | None = None, least_a_row: int = 2
+) -> Array:
+    """Mark as many of the largest entries as the bytes hold, by the Program's own account.
+
+    Where the columns are some of a wider matrix, that one is what the bytes must hold.
+
+    Examples
+    --------
+    >>> magnitudes = np.arange(40.0).reshape(4, 10)
+    >>> int(fill_room(magnitudes, 20, "int4").sum())    # 10 columns in int4 fill 5 bytes a row
+    40
+    >>> int(fill_room(magnitudes, 20, "int4", Columns(np.arange(10), 60)).sum())
+    16
+    """
+    rows, n_columns = magnitudes.shape
+    columns = Columns(np.arange(n_columns), n_columns) if columns is None else columns
     of_row = np.asarray(keep_largest_per_row(magnitudes, least_a_row)[0])
     strength = np.asarray(magnitudes)
     order = np.argsort(-(strength + of_row * (1 + strength.max())), axis=None, kind="stable")
-    rank = np.empty(rows * columns, np.int64)
-    rank[order] = np.arange(rows * columns)
-    rank = rank.reshape(rows, columns)
+    rank = np.empty(rows * n_columns, np.int64)
+    rank[order] = np.arange(rows * n_columns)
+    rank = rank.reshape(rows, n_columns)
 
     def n_bytes_of(n_entries: int) -> int:
-        return Matrix.pack((rank < n_entries).astype(np.int8), weight_format).n_bytes
+        return Matrix.pack(spread_out(rank < n_entries, columns), weight_format).n_bytes
 
-    least, most = rows * min(least_a_row, columns), rows * columns
+    least, most = rows * min(least_a_row, n_columns), rows * n_columns
     if n_bytes_of(most) <= n_bytes:
         return namespace_of(magnitudes).asarray(rank < most)
     fits, too_many = least, most
