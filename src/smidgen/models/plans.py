@@ -9,6 +9,7 @@ dozen sets (docs/protonn.md, docs/sparsenet.md). May import core, `budget` besid
 import math
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
+from typing import TypeVar
 
 from smidgen.core.rounding import GRIDS
 from smidgen.errors import BudgetError
@@ -23,6 +24,8 @@ OUTPUT_BIAS_BYTES = 4
 LEAST_ENTRIES = 2  # of a row of the projection: an empty row would want an endless bias
 LABELS_A_PROTOTYPE = 4
 DENSE_SHARE = 0.35  # of a budget that the projection may take
+
+AnyPlan = TypeVar("AnyPlan", "ProtoNNPlan", "SparseNetPlan")
 
 
 # What matrices take.
@@ -247,7 +250,7 @@ def plan_protonn(
                 plan = with_sizes(h, m, room)
                 dense = dense_bytes(h, n_features, formats["projection"])
                 spare = 0 if density is not None else max(0, min(budget - plan.n_bytes, dense - room))
-                return replace(plan, projection_bytes=room + spare)
+                return _trimmed(replace(plan, projection_bytes=room + spare), budget, room)
     smallest = with_sizes(
         wanted if width is not None else 1,
         least_prototypes if n_prototypes is None else n_prototypes,
@@ -276,6 +279,12 @@ def _narrower(width: int, *, fixed: bool) -> Iterator[int]:
     while width > 1 and not fixed:
         width = width * 7 // 8
         yield width
+
+
+def _trimmed(plan: AnyPlan, budget: int, least: int) -> AnyPlan:
+    """Take room from the projection where its entries, being so many, want wider biases than the budget holds."""
+    excess = max(0, plan.n_bytes - budget)
+    return replace(plan, projection_bytes=max(least, plan.projection_bytes - excess))
 
 
 def _projection_rooms(
@@ -380,9 +389,11 @@ def plan_sparsenet(
     wanted -= wanted % 2 if n_hidden is None else 0
     for h in _narrower(wanted, fixed=n_hidden is not None):
         rest = budget - with_sizes(h, 0).bytes_but_projection
+        least = min(_projection_rooms(0, h, n_features, weight_format, density=density, share=0))
         for room in _projection_rooms(max(rest, 0), h, n_features, weight_format, density=density, share=1.0):
-            if room <= rest:
-                return with_sizes(h, room)
+            found = _trimmed(with_sizes(h, room), budget, least)
+            if found.n_bytes <= budget:
+                return found
     h = n_hidden or 1
     smallest = with_sizes(h, min(_projection_rooms(0, h, n_features, weight_format, density=density, share=0)))
     raise BudgetError(
