@@ -12,9 +12,10 @@ sys.path.insert(0, str(ROOT))
 
 from benchmarks.harness import page, run_part  # noqa: E402
 from benchmarks.parts.ground import GROUND  # noqa: E402
+from benchmarks.parts.protonn import PROTONN  # noqa: E402
 from benchmarks.parts.prototypes import PROTOTYPES  # noqa: E402
 
-PARTS = (GROUND, PROTOTYPES)
+PARTS = (GROUND, PROTOTYPES, PROTONN)
 RESULTS = ROOT / "benchmarks" / "results"
 NOTHING_TO_RUN = 5
 

@@ -1,8 +1,8 @@
 #!/bin/sh
-# The Uno's compiler and simulator, which come from Debian and not from PyPI. Quiet and fast where all is there.
+# The Uno's compiler and simulator and Arduino's builder, which come from Debian and not from PyPI. Quiet and fast where all is there.
 # Root with apt gets them installed; anyone else gets one line with the command that does, and goes on without the Uno.
 # Nothing here calls sudo. Only in CI is a failed installation an error.
-PACKAGES="gcc-avr avr-libc simavr libsimavr-dev libelf-dev"
+PACKAGES="gcc-avr avr-libc simavr libsimavr-dev libelf-dev arduino-builder arduino-core-avr"
 
 if ! command -v dpkg-query >/dev/null || ! command -v apt-get >/dev/null; then
     command -v avr-gcc >/dev/null && command -v simavr >/dev/null ||

@@ -10,6 +10,7 @@ __version__ = "0.1.0.dev0"
 
 # public name → module that holds it; the module is imported when the name is first asked for
 _HOMES: dict[str, str] = {
+    "Certificate": "smidgen.boards.certificate",
     "Program": "smidgen.program",
     "ProtoNNClassifier": "smidgen.models.protonn",
     "ProtoNNRegressor": "smidgen.models.protonn",
@@ -23,6 +24,9 @@ _HOMES: dict[str, str] = {
     "quantise": "smidgen.program",
     "read_table": "smidgen.data",
     "to_program": "smidgen.convert",
+    "verify": "smidgen.boards.verify",
+    "write_arduino_library": "smidgen.emit",
+    "write_c": "smidgen.emit",
 }
 
 __all__ = ["__version__", *_HOMES]  # noqa: PLE0604

@@ -25,7 +25,7 @@ class ModelFileError(SmidgenError, ValueError):
 
 
 class BudgetError(SmidgenError, ValueError):
-    """A byte budget that nothing can meet; says the smallest that can be."""
+    """A byte budget that nothing can meet (says the smallest that can be), or a model too big for its board."""
 
 
 class ToolError(SmidgenError, RuntimeError):

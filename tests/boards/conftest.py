@@ -3,7 +3,7 @@
 import importlib.util
 import sys
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 import pytest
@@ -22,9 +22,10 @@ SETTINGS = (
 
 @dataclass(frozen=True)
 class Computer:
-    """The root of a made-up file system, and what puts tools there."""
+    """The root of a made-up file system, the Python packages it lacks, and what puts tools there."""
 
     root: Path
+    lacks: set[str] = field(default_factory=lambda: {"ziglang", "unicorn", "elftools"})
 
     @property
     def home(self) -> Path:
@@ -57,10 +58,24 @@ def computer(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Computer:
     monkeypatch.setattr(tools, "_HEADER_FOLDERS", (str(tmp_path / "include"),))
     monkeypatch.setattr(tools, "_ARDUINO_1_FOLDERS", (str(tmp_path / "arduino-1.8"),))
     monkeypatch.setattr(doctor, "package_version", lambda name: "1.0")
-    monkeypatch.setattr(importlib.util, "find_spec", _without({"ziglang", "unicorn", "elftools"}))
-    return Computer(tmp_path)
+    made_up = Computer(tmp_path)
+    monkeypatch.setattr(importlib.util, "find_spec", _without(made_up.lacks))
+    return made_up
 
 
 def _without(modules: set[str]) -> Callable[[str], object]:
     real = importlib.util.find_spec
     return lambda name: None if name in modules else real(name)
+
+
+@pytest.fixture
+def need() -> Callable[..., None]:
+    """`need("uno")` skips a test where a board cannot be simulated; `need("uno", "zig")` where it lacks a compiler."""
+
+    def check(board: str, *more: str) -> None:
+        lacking = [*doctor.examine(board).services[0].missing]
+        lacking += [name for name in more if not ((tool := tools.find_tool(name)) and tool.works)]
+        if lacking:
+            pytest.skip(f"{', '.join(lacking)} missing")
+
+    return check

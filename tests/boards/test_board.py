@@ -1,11 +1,12 @@
 """Boards from TOML: the values of DESIGN.md's table, a user's own, and every kind of wrong file."""
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from smidgen.boards.board import Board, load_board, load_boards
+from smidgen.boards.board import Board, Power, load_board, load_boards
 from smidgen.errors import UsageError
 
 GOOD = """
@@ -173,6 +174,12 @@ WRONG = {
     "simulator a text": ("[simulator]", 'simulator = "simavr"\n[other]', "'compiler.simulator'"),
     "no cpu": ('cpu = "attiny85"', "", "lacks 'simulator.cpu'"),
     "unknown unit": ('"cycles"', '"seconds"', "'simulator.counts' as \"cycles\" or \"instructions\", not 'seconds'"),
+    "no current": ('counts = "cycles"', 'counts = "cycles"\n[power]\nvolts = 5', "lacks 'power.milliamperes'"),
+    "a negative voltage": (
+        'counts = "cycles"',
+        'counts = "cycles"\n[power]\nvolts = -5.0\nmilliamperes = 1\nsource = "me"',
+        "'power.volts' as a number above 0, not -5.0",
+    ),
     "strange in simulator": ('counts = "cycles"', 'counts = "cycles"\nspeed = 1', "has 'simulator.speed'"),
 }
 
@@ -197,6 +204,21 @@ def test_files_that_are_no_text(own: Path) -> None:
     for name in ("bytes", "folder", str(own / "absent.toml")):
         with pytest.raises(UsageError, match=r"\.toml' cannot be read: "):
             load_board(name)
+
+
+def test_what_a_board_draws_has_a_source(own: Path) -> None:
+    for board in load_boards():
+        assert (board.power is None) == board.runs_here
+        assert board.power is None or "data sheet" in board.power.source or "specification" in board.power.source
+    (own / "tiny.toml").write_text(GOOD + '[power]\nvolts = 3\nmilliamperes = 1.5\nsource = "measured"\n')
+    assert load_board("tiny").power == Power(3.0, 1.5, "measured")
+
+
+@pytest.mark.parametrize(("name", "family"), [("uno", "avr"), ("m0", "bare"), ("host", "host")])
+def test_the_family_says_how_firmware_starts(name: str, family: str) -> None:
+    board = load_board(name)
+    assert board.family == family
+    assert replace(board, simulator=None, runs_here=False).family == ""
 
 
 def test_a_board_is_frozen() -> None:

@@ -20,6 +20,7 @@ def put_the_unos_tools(computer) -> None:
         computer.put(f"bin/{name}")
     for header in ("include/simavr/sim_avr.h", "include/libelf.h", "avr/include/avr/io.h"):
         computer.put_header(header)
+    computer.lacks.discard("elftools")
 
 
 def services(examination) -> dict[str, tuple[bool, bool]]:
@@ -34,7 +35,7 @@ def test_an_empty_computer(computer, monkeypatch: pytest.MonkeyPatch) -> None:
     assert services(found) == dict.fromkeys(["uno", "m0", "m4", "rv32", "host"], (False, False))
     assert found.remedies == (
         f"apt install {DEBIAN_FOR_THE_UNO} gcc libc6-dev",
-        f"{sys.executable} -m pip install ziglang unicorn pyelftools",
+        f"{sys.executable} -m pip install pyelftools ziglang unicorn",
     )
     assert all(tool is None for tool in found.tools.values())
     assert found.problems == ()
@@ -44,7 +45,10 @@ def test_debians_uno(computer, monkeypatch: pytest.MonkeyPatch) -> None:
     computer.put("bin/apt")
     computer.put("bin/cc")
     monkeypatch.setattr(os, "geteuid", lambda: 1000)
-    assert examine("uno").remedies == (f"as root: apt install {DEBIAN_FOR_THE_UNO}",)
+    assert examine("uno").remedies == (
+        f"as root: apt install {DEBIAN_FOR_THE_UNO}",
+        f"{sys.executable} -m pip install pyelftools",
+    )
     put_the_unos_tools(computer)
     found = examine("uno")
     assert services(found) == {"uno": (True, True)}
@@ -56,6 +60,7 @@ def test_debians_uno(computer, monkeypatch: pytest.MonkeyPatch) -> None:
 def test_without_apt_the_packages_are_named(computer) -> None:
     assert examine("uno").remedies == (
         f"with your system's package manager, what Debian calls: {DEBIAN_FOR_THE_UNO} gcc libc6-dev",
+        f"{sys.executable} -m pip install pyelftools",
     )
 
 
@@ -76,7 +81,7 @@ def test_zig_builds_for_every_board_but_simulates_none(computer) -> None:
         "host": (True, True),
     }
     missing = {one.board: one.missing for one in found.services}
-    assert missing["uno"] == ("simavr", "libsimavr", "libelf", "cc")
+    assert missing["uno"] == ("simavr", "libsimavr", "libelf", "cc", "pyelftools")
     assert missing["m0"] == ("unicorn", "pyelftools")
 
 

@@ -13,7 +13,7 @@ def test_the_table(capsys: pytest.CaptureFixture[str]) -> None:
     shown = capsys.readouterr()
     lines = shown.out.splitlines()
     assert [line.split()[0] for line in lines] == ["board", "uno", "m0", "m4", "rv32", "host"]
-    expected = "uno ATmega328P (Arduino Uno) 31.5 kB 2 kB 16 MHz avr-gcc, zig simavr smidgen"
+    expected = "uno ATmega328P (Arduino Uno) 31.5 kB 2 kB 16 MHz 10.4 mA at 5 V avr-gcc, zig simavr smidgen"
     assert " ".join(lines[1].split()) == expected
     assert lines[5].rstrip().endswith("cc, zig                 runs here  smidgen")
     assert shown.err == ""

@@ -112,7 +112,8 @@ def test_what_the_library_logs(screen: Screen, levels: list[str], capsys: pytest
     "kind", [SmidgenError, DataError, ProgramError, ModelFileError, BudgetError, ToolError, UsageError]
 )
 def test_an_error_of_ours(kind: type[Exception], capsys: pytest.CaptureFixture[str]) -> None:
-    assert guarded(raising(kind("x.csv, line 3:\n  no number")), []) == 2
+    # what no budget and no board can hold falls short; all else is bad input
+    assert guarded(raising(kind("x.csv, line 3:\n  no number")), []) == (1 if kind is BudgetError else 2)
     assert capsys.readouterr() == ("", "smidgen: x.csv, line 3: no number\n")
 
 

@@ -13,7 +13,7 @@ import pytest
 import smidgen
 from smidgen.cli.main import app, run
 
-COMMANDS = ("demo", "boards", "doctor")
+COMMANDS = ("demo", "export", "verify", "boards", "doctor")
 
 
 @pytest.fixture(autouse=True)

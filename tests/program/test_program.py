@@ -435,3 +435,40 @@ def test_ram_counts_the_widest_pair_of_neighbours():
     assert program.cost().ram_bytes == 5 + 10
     int16 = Program((Input("int16", 5), layer(3, 5), layer(7, 3), kernel, last, ARGMAX))
     assert int16.cost().ram_bytes == 10 + 10
+
+
+# What a board gets, and how far it may be off.
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_raw_rows_mean_the_same_and_are_the_sensors_own(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    program = random_program(rng)
+    rows = random_rows(rng, program, 15)
+    if program.input.raw != "float32":
+        rows = rows.astype(float)
+        if program.input.trusted_range is None:
+            rows[8:] += rng.uniform(-0.4, 0.4, rows[8:].shape)
+            rows[12:] *= 300
+        if program.input.missing is not None:
+            rows[:, 0] = np.nan
+    raw = program.raw_rows(rows)
+    assert (raw.dtype, raw.shape) == (np.dtype(program.input.raw), rows.shape)
+    np.testing.assert_array_equal(program.scores(raw), program.scores(rows))
+    np.testing.assert_array_equal(program.raw_rows(raw), raw)
+    assert program.raw_rows(rows[:0]).shape == (0, program.n_features)
+    assert not program.tolerances(rows).any()
+
+
+def test_tolerances_follow_the_terms() -> None:
+    weights = Matrix.pack(np.array([[100.0, -100.0], [1.0, 0.0]], np.float32), "float32")
+    program = Program((Input("float32", 2, output="float32"), Linear(weights), Decide("argmax")))
+    # the first score cancels to 0, but its terms are 200 and 300
+    np.testing.assert_allclose(program.tolerances([[1, 1], [1, 2]]), [[2e-2, 1e-4], [3e-2, 1e-4]])
+
+
+def test_what_vanishes_in_float32_is_a_near_tie() -> None:
+    points = Matrix.pack(np.array([[0.0], [1.0]], np.float32), "float32", "dense")
+    scores = Matrix.pack(np.array([[1.0, 0.0], [0.0, 1.0]], np.float32), "float32")
+    steps = (Input("float32", 1, output="float32"), Distance(points, kernel=1.0), Linear(scores), Decide("argmax"))
+    np.testing.assert_array_equal(Program(steps).near_ties([[0.0], [3.0], [20.0], [200.0]]), [False, False, True, True])

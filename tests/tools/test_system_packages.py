@@ -31,7 +31,7 @@ def debian(tmp_path):
     return run
 
 
-ALL = "gcc-avr avr-libc simavr libsimavr-dev libelf-dev"
+ALL = "gcc-avr avr-libc simavr libsimavr-dev libelf-dev arduino-builder arduino-core-avr"
 FAILS = "echo 'E: no network' >&2; exit 100"
 
 
@@ -40,13 +40,13 @@ def test_nothing_is_said_or_done_where_all_is_there(debian):
 
 
 def test_a_user_is_told_in_one_line_what_is_missing_and_goes_on(debian):
-    code, said, apt = debian("gcc-avr avr-libc")
+    code, said, apt = debian("gcc-avr avr-libc arduino-builder arduino-core-avr")
     assert (code, apt) == (0, [])
     assert said == "no Uno here: as root, run `apt-get install simavr libsimavr-dev libelf-dev`; going on without\n"
 
 
 def test_root_gets_what_is_missing_installed(debian):
-    code, said, apt = debian("gcc-avr avr-libc libelf-dev", user=0)
+    code, said, apt = debian("gcc-avr avr-libc libelf-dev arduino-builder arduino-core-avr", user=0)
     assert (code, said) == (0, "installing simavr libsimavr-dev ...\n")
     assert apt[0].startswith("update")
     assert apt[1].startswith("install --yes")

@@ -42,6 +42,15 @@ class Simulator:
 
 
 @dataclass(frozen=True)
+class Power:
+    """What the chip draws while it computes: enough for an estimate of energy, no more; `source` says who says so."""
+
+    volts: float
+    milliamperes: float
+    source: str
+
+
+@dataclass(frozen=True)
 class Board:
     """One board.
 
@@ -61,6 +70,8 @@ class Board:
         Those that serve it, the preferred one first.
     simulator : Simulator or None
         What stands in for it, where anything does.
+    power : Power or None
+        What it draws while it computes, where that is published.
     runs_here : bool
         Its programs run on this computer, directly.
     source : str
@@ -80,8 +91,16 @@ class Board:
     clock_hz: int | None
     compilers: tuple[Compiler, ...]
     simulator: Simulator | None
+    power: Power | None
     runs_here: bool
     source: str
+
+    @property
+    def family(self) -> str:
+        """How its firmware starts and is simulated: "host", "avr" (simavr), "bare" (unicorn), or "" for neither."""
+        if self.runs_here:
+            return "host"
+        return {"simavr": "avr", "unicorn": "bare"}.get(self.simulator.tool if self.simulator else "", "")
 
     def as_json(self) -> dict[str, Any]:
         """Give everything as a dictionary that JSON can hold."""
@@ -186,6 +205,7 @@ def _read_board(name: str, table: "_Table", source: str) -> Board:
         clock_hz=table.take("clock_hz", _size, None),
         compilers=tuple(_read_compiler(one) for one in table.take_tables("compiler")),
         simulator=_read_simulator(table.take_table("simulator")),
+        power=_read_power(table.take_table("power")),
         runs_here=table.take("runs_here", _truth, False),
         source=source,
     )
@@ -210,6 +230,14 @@ def _read_simulator(table: "_Table | None") -> Simulator | None:
     )
     table.done()
     return simulator
+
+
+def _read_power(table: "_Table | None") -> Power | None:
+    if table is None:
+        return None
+    power = Power(table.take("volts", _amount), table.take("milliamperes", _amount), table.take("source", _text))
+    table.done()
+    return power
 
 
 _REQUIRED: Any = object()
@@ -270,6 +298,13 @@ def _size(value: Any) -> int:
     if not isinstance(value, int) or isinstance(value, bool) or value <= 0:
         raise ValueError(f"a whole number above 0, not {value!r}")
     return value
+
+
+def _amount(value: Any) -> float:
+    number = isinstance(value, (int, float)) and not isinstance(value, bool)
+    if not number or not math.isfinite(value) or value <= 0:
+        raise ValueError(f"a number above 0, not {value!r}")
+    return float(value)
 
 
 def _truth(value: Any) -> bool:

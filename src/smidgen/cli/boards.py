@@ -7,8 +7,8 @@ from smidgen.cli.frame import Screen, table
 def boards(screen: Screen) -> None:
     """List the boards that models can be made for."""
     found = load_boards()
-    headings = ("board", "chip", "flash", "RAM", "clock", "compilers", "simulator", "from")
-    listing = table(headings, map(_row, found), right=("flash", "RAM", "clock"))
+    headings = ("board", "chip", "flash", "RAM", "clock", "draws", "compilers", "simulator", "from")
+    listing = table(headings, map(_row, found), right=("flash", "RAM", "clock", "draws"))
     screen.result({"boards": [board.as_json() for board in found]}, listing)
 
 
@@ -19,6 +19,7 @@ def _row(board: Board) -> tuple[str, ...]:
         _kilobytes(board.flash_bytes),
         _kilobytes(board.ram_bytes),
         f"{board.clock_hz / 1e6:g} MHz" if board.clock_hz else "",
+        f"{board.power.milliamperes:g} mA at {board.power.volts:g} V" if board.power else "",
         ", ".join(compiler.tool for compiler in board.compilers),
         board.simulator.tool if board.simulator else "runs here" if board.runs_here else "none",
         board.source,

@@ -6,7 +6,7 @@ and typer; rich only when something is shown, so that `smidgen --help` stays qui
 Exit codes
     ===  ==========================================================================================
     0    done
-    1    the result falls short (a budget not met, a board that disagrees, a board not served here)
+    1    the result falls short (a budget not met, too big for a board, a board that disagrees or is not served)
     2    bad usage or bad input, a file that cannot be read or written
     70   a defect of smidgen itself
     130  stopped by Ctrl-C
@@ -27,7 +27,7 @@ from typing import TYPE_CHECKING, Annotated, Any, TextIO
 
 import typer
 
-from smidgen.errors import SmidgenError
+from smidgen.errors import BudgetError, SmidgenError
 
 if TYPE_CHECKING:
     from rich.console import Console, RenderableType
@@ -224,7 +224,7 @@ def failure(error: Exception, arguments: Sequence[str]) -> int:
 def _explain(error: Exception) -> tuple[str, int]:
     """Give the sentence for an error, on one line, and the exit code."""
     if isinstance(error, SmidgenError):
-        return _one_line(str(error)), BAD_USAGE
+        return _one_line(str(error)), FALLS_SHORT if isinstance(error, BudgetError) else BAD_USAGE
     if hasattr(error, "format_message"):  # typer's own, whose class has moved between its versions
         context = getattr(error, "ctx", None)
         message = _one_line(error.format_message()).rstrip(".")

@@ -14,7 +14,9 @@ from smidgen import __version__
 from smidgen.cli.boards import boards
 from smidgen.cli.demo import demo
 from smidgen.cli.doctor import doctor
+from smidgen.cli.export import export
 from smidgen.cli.frame import framed, guarded
+from smidgen.cli.verify import verify
 
 app = typer.Typer(
     name="smidgen",
@@ -23,7 +25,7 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-for command in (demo, boards, doctor):
+for command in (demo, export, verify, boards, doctor):
     app.command(command.__name__)(framed(command))
 
 

@@ -1,9 +1,9 @@
 """Rounding to a grid of whole steps, with gradients that pass straight through.
 
-A weight w on a grid of step s is ``s * q`` with ``q = round(clip(w / s, low, high))``. In training the weight's gradient
-passes through the rounding as if it were not there, and is stopped where the clip binds; the step learns by the exact
-derivative of what is left ("learned step size quantisation"). Steps are kept as logarithms, so that they stay positive.
-Written against the Array API; imports nothing of the house but `core.arrays`.
+A weight w on a grid of step s is ``s * q`` with ``q = round(clip(w / s, low, high))``. In training the weight's
+gradient passes through the rounding as if it were not there, and is stopped where the clip binds; the step learns by
+the exact derivative of what is left ("learned step size quantisation"). Steps are kept as logarithms, so that they stay
+positive. Written against the Array API; imports nothing of the house but `core.arrays`.
 """
 
 from typing import NamedTuple
@@ -16,6 +16,10 @@ class Grid(NamedTuple):
 
     low: int
     high: int
+
+
+GRIDS = {"int4": Grid(-7, 7), "int8": Grid(-127, 127), "float32": None}
+"""Of weights, by their number format."""
 
 
 class OnGrid(NamedTuple):

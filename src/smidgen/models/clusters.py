@@ -93,7 +93,8 @@ def share_out(weight: NDArray, n_rows: NDArray, n_prototypes: int) -> NDArray[np
 
     By the highest averages, so one prototype more never takes one from a class. On held-out training rows of nearest
     prototypes equal shares lost 12 points where classes are unbalanced (shuttle) and shares by weight 3, though those
-    won 1 to 2 on wisdm_ar; shares by inertia lost up to a point on letter; on digits, usps and optdigits all were alike.
+    won 1 to 2 on wisdm_ar; shares by inertia lost up to a point on letter; on digits, usps and optdigits all were
+    alike.
 
     Parameters
     ----------

@@ -81,7 +81,7 @@ class Trained:
         return self.parameters.weights()[0]
 
 
-def train(model: Model, feed: Feed, targets: Array, weight: Array, loss: Loss, recipe: Recipe) -> Trained:
+def train(model: Model, feed: Feed, targets: Array, weight: Array, *, loss: Loss, recipe: Recipe) -> Trained:
     """Fit a model's parts to rows.
 
     Parameters
@@ -104,14 +104,14 @@ def train(model: Model, feed: Feed, targets: Array, weight: Array, loss: Loss, r
         done = number / recipe.n_steps
         if _is_look(number, recipe):
             _advance(parameters, done, recipe)
-        value = _step(parameters, rows, targets, row_weight, loss, _schedule(number, recipe.n_steps))
+        value = _step(parameters, rows, targets, row_weight, loss=loss, schedule=_schedule(number, recipe.n_steps))
         diary.note(number, value, feed.batches_an_epoch(recipe.batch_size))
         if recipe.validate is not None and best.is_enough(parameters, diary, number):
             break
     return best.trained or _ended(parameters, recipe, diary)
 
 
-def go_on(trained: Trained, feed: Feed, targets: Array, weight: Array, loss: Loss, recipe: Recipe) -> Trained:
+def go_on(trained: Trained, feed: Feed, targets: Array, weight: Array, *, loss: Loss, recipe: Recipe) -> Trained:
     """Take further steps from where a training ended, on other rows; which weights stay is settled.
 
     Parameters are those of `train`, the feed one of all features.
@@ -122,7 +122,7 @@ def go_on(trained: Trained, feed: Feed, targets: Array, weight: Array, loss: Los
     for number, rows in enumerate(feed.batches(recipe.batch_size, recipe.n_steps, recipe.seed)):
         if _is_look(number, recipe) and recipe.whole_numbers:
             parameters.choose_units()
-        value = _step(parameters, rows, targets, row_weight, loss, GOING_ON)
+        value = _step(parameters, rows, targets, row_weight, loss=loss, schedule=GOING_ON)
         diary.note(number, value, feed.batches_an_epoch(recipe.batch_size))
     return _ended(parameters, recipe, diary)
 
@@ -146,7 +146,9 @@ def _advance(parameters: Parameters, done: float, recipe: Recipe) -> None:
         parameters.choose_units()
 
 
-def _step(parameters: Parameters, rows: Array, targets: Array, row_weight: Array, loss: Loss, schedule: float) -> Array:
+def _step(
+    parameters: Parameters, rows: Array, targets: Array, row_weight: Array, *, loss: Loss, schedule: float
+) -> Array:
     """One batch: forward, backward, Adam. Gives the loss."""
     xp = namespace_of(row_weight)
     of_rows = xp.take(row_weight, rows) / rows.shape[0]

@@ -19,7 +19,7 @@ from smidgen.core.random import generator
 from smidgen.program import Input
 
 POOL_ROWS = 4096
-BLOCK_VALUES = 1 << 22
+BLOCK_VALUES = 1 << 20
 UNIFORM_WIDTH = 12**0.5  # of a uniform distribution whose standard deviation is 1
 
 
@@ -93,18 +93,28 @@ class Feed:
 
     def take(self, index: Array) -> Array:
         """Return a batch as float32, with noise."""
-        xp = namespace_of(self.mean)
-        if self.scaling is None:
-            x = xp.astype(xp.take(self.rows, index, axis=0), xp.float32)
-        else:
-            x = xp.asarray(_scaled(self.rows, np.asarray(index), self.scaling, self.columns))
+        x = self.clean(index)
         if self.noise is None:
             return x
         start = self.places.randrange(self.noise.shape[0] - x.shape[0] + 1)
         return x + self.noise[start : start + x.shape[0], :]
 
+    def clean(self, index: Array) -> Array:
+        """Return rows as float32, without noise."""
+        xp = namespace_of(self.mean)
+        if self.scaling is None:
+            return xp.astype(xp.take(self.rows, index, axis=0), xp.float32)
+        return xp.asarray(_scaled(self.rows, np.asarray(index), self.scaling, self.columns))
 
-def feed_of(X: Any, weight: NDArray, scaling: Input, noise: float, batch_size: int, seed: int) -> Feed:
+    def sample(self, index: Array) -> Array:
+        """Return many rows as float32, without noise, in little more memory than they take themselves."""
+        xp = namespace_of(self.mean)
+        step = max(1, BLOCK_VALUES // self.n_features)
+        starts = range(0, index.shape[0], step)
+        return xp.concat([self.clean(index[start : start + step]) for start in starts], axis=0)
+
+
+def feed_of(X: Any, weight: NDArray, scaling: Input, *, noise: float, batch_size: int, seed: int) -> Feed:
     """Make a feed of raw rows.
 
     Parameters

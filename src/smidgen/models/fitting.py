@@ -2,14 +2,14 @@
 
     a choice (Input, noise, formats) → the plan → where to start → the engine → the Program
 
-A family brings its plan, its start and its Program's steps; everything else is here. What to choose is found by `trial`.
-May import the files of models/ that know no algorithm.
+A family brings its plan, its start and its Program's steps; everything else is here. What to choose is found by
+`trial`. May import the files of models/ that know no algorithm.
 """
 
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple, Protocol, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,10 +21,13 @@ from smidgen.errors import BudgetError, UsageError
 from smidgen.models.engine import Recipe, Trained, go_on, train
 from smidgen.models.feed import Feed, feed_of, spread_of
 from smidgen.models.parameters import Model
-from smidgen.models.projection import Columns, Projection
+from smidgen.models.plans import BITS
+from smidgen.models.projection import Projection
 from smidgen.models.rows import TrainingRows, dense_batch
+from smidgen.models.support import Columns
 from smidgen.program import Decide, Input, Program
 from smidgen.program.checks import counted
+from smidgen.program.storage import Format
 
 DEFAULT_BUDGET = 2048  # whose sizes a model without a budget has
 MOST_BYTES = 1 << 40
@@ -42,7 +45,7 @@ class Choice:
 
     scaling: Input
     noise: float
-    formats: Mapping[str, str]
+    formats: Mapping[str, Format]
     knobs: Mapping[str, Any] = field(default_factory=dict)  # what the family's plan takes
 
 
@@ -75,19 +78,19 @@ class Family(Protocol):
     def knobs(self, sizes: Mapping[str, Any], rows: TrainingRows) -> Mapping[str, Sequence[Any]]:
         """Return what a trial may turn, given what was fixed by hand; the first value is the rule's own."""
 
-    def formats(self, weight_format: Any) -> Mapping[str, str]:
+    def formats(self, weight_format: Any) -> Mapping[str, Format]:
         """Return the format of each matrix."""
 
-    def plan(self, budget: int, rows: TrainingRows, scaling: Input, formats: Mapping[str, str], **sizes: Any) -> Any:
+    def plan(self, budget: int, rows: TrainingRows, scaling: Input, formats: Mapping[str, Format], **sizes: Any) -> Any:
         """Return the sizes that a budget buys."""
 
     def start(self, start: Start) -> Model:
         """Return a model to train."""
 
-    def steps(self, trained: Trained, columns: Columns, values: "Values") -> tuple[tuple[Any, ...], float]:
+    def steps(self, trained: Trained, values: "Values") -> tuple[tuple[Any, ...], float]:
         """Return the Program's steps between Input and Decide, and what one count of a score is worth."""
 
-    def matrices(self, trained: Trained, n_features: int) -> Mapping[str, NDArray]:
+    def matrices(self, trained: Trained) -> Mapping[str, NDArray]:
         """Return the matrices of the model as they count, by the names of an estimator's attributes."""
 
 
@@ -133,13 +136,14 @@ def steps_for(total_weight: float) -> int:
     return max(LEAST_STEPS, round(STEPS_AT_CAP * math.sqrt(share)))
 
 
-def named_formats(weight_format: Any, names: Sequence[str]) -> dict[str, str]:
+def named_formats(weight_format: Any, names: Sequence[str]) -> dict[str, Format]:
     """Return the format of each matrix: one for all, or those given by name and int4 for the others."""
-    if isinstance(weight_format, str):
-        return dict.fromkeys(names, "int4" if weight_format == "auto" else weight_format)
-    if unknown := set(weight_format) - set(names):
+    given = dict.fromkeys(names, weight_format) if isinstance(weight_format, str) else weight_format
+    if unknown := set(given) - set(names):
         raise UsageError(f"weight_format names {sorted(unknown)[0]!r}: the matrices are {', '.join(names)}")
-    return {name: weight_format.get(name, "int4") for name in names}
+    if strange := set(given.values()) - {*BITS, "auto"}:
+        raise UsageError(f"weight_format has {strange.pop()!r}: a format is {', '.join(BITS)} or auto")
+    return {name: cast(Format, "int4" if given.get(name, "auto") == "auto" else given[name]) for name in names}
 
 
 def train_choice(
@@ -147,33 +151,41 @@ def train_choice(
     rows: TrainingRows,
     choice: Choice,
     settings: Settings,
+    *,
     n_steps: int,
     held: TrainingRows | None = None,
 ) -> Fitted:
     """Train one plan to its end; with held-out rows, to where they are served best."""
     plan = plan_of(family, rows, choice, settings)
-    feed = feed_of(rows.X, rows.weight, choice.scaling, choice.noise, settings.batch_size, settings.seed)
+    feed = _feed(rows, choice, settings)
     targets, values = training_targets(rows)
-    model = family.start(_start(rows, choice, settings, plan, feed, family.default_rate))
+    model = family.start(_start(rows, choice, settings, plan=plan, feed=feed, default_rate=family.default_rate))
     validate = None
     if held is not None:
         validate = lambda reached: score_of(_program(family, reached, choice, rows, values)[0], held)  # noqa: E731
     is_float = choice.scaling.output == "float32"
     recipe = Recipe(n_steps, settings.batch_size, not is_float, settings.seed, validate)
-    trained = train(model, feed, targets, rows.weight.astype(np.float32), LOSSES[settings.loss], recipe)
-    return _finished(family, trained, choice, rows, values, plan, settings)
+    trained = train(model, feed, targets, rows.weight.astype(np.float32), loss=LOSSES[settings.loss], recipe=recipe)
+    return _finished(family, trained, choice, rows, values=values, plan=plan, settings=settings)
 
 
 def train_further(family: Family, fitted: Fitted, rows: TrainingRows, settings: Settings) -> Fitted:
     """Go once over further rows; sizes, Input and the unit of values stay as they are."""
     choice = fitted.choice
-    feed = feed_of(rows.X, rows.weight, choice.scaling, choice.noise, settings.batch_size, settings.seed)
+    feed = _feed(rows, choice, settings)
     targets, values = training_targets(rows, fitted.values)
     n_steps = feed.batches_an_epoch(settings.batch_size)
     recipe = Recipe(n_steps, settings.batch_size, choice.scaling.output == "bytes", settings.seed)
-    trained = go_on(fitted.trained, feed, targets, rows.weight.astype(np.float32), LOSSES[settings.loss], recipe)
-    further = _finished(family, trained, choice, rows, values, fitted.plan, settings)
+    trained = go_on(
+        fitted.trained, feed, targets, rows.weight.astype(np.float32), loss=LOSSES[settings.loss], recipe=recipe
+    )
+    further = _finished(family, trained, choice, rows, values=values, plan=fitted.plan, settings=settings)
     return replace(further, trials=fitted.trials)
+
+
+def _feed(rows: TrainingRows, choice: Choice, settings: Settings) -> Feed:
+    size, seed = settings.batch_size, settings.seed
+    return feed_of(rows.X, rows.weight, choice.scaling, noise=choice.noise, batch_size=size, seed=seed)
 
 
 def _finished(
@@ -181,6 +193,7 @@ def _finished(
     trained: Trained,
     choice: Choice,
     rows: TrainingRows,
+    *,
     values: Values,
     plan: Any,
     settings: Settings,
@@ -196,8 +209,7 @@ def _program(
     family: Family, trained: Trained, choice: Choice, rows: TrainingRows, values: Values
 ) -> tuple[Program, float]:
     """Build the Program, and say what one count of a score is worth."""
-    columns = Columns(np.asarray(trained.columns), choice.scaling.width)
-    steps, unit = family.steps(trained, columns, values)
+    steps, unit = family.steps(trained, values)
     is_float = choice.scaling.output == "float32"
     decide = decide_of(rows, n_scores(rows), None if is_float else unit * values.deviation)
     classes = None if rows.classes is None else tuple(rows.classes.tolist())
@@ -245,14 +257,16 @@ def plan_of(family: Family, rows: TrainingRows, choice: Choice, settings: Settin
             budget *= 2
 
 
-def _start(rows: TrainingRows, choice: Choice, settings: Settings, plan: Any, feed: Feed, default_rate: float) -> Start:
+def _start(
+    rows: TrainingRows, choice: Choice, settings: Settings, *, plan: Any, feed: Feed, default_rate: float
+) -> Start:
     n_sample = int(np.clip(SAMPLE_VALUES // choice.scaling.width, LEAST_SAMPLE, MOST_SAMPLE))
     order = np.random.default_rng(settings.seed).permutation(len(rows.y))
-    sample = rows.take(np.sort(order[:n_sample]))
-    x = choice.scaling.run(dense_batch(sample.X, slice(None))).astype(np.float32, copy=False)
+    chosen = np.sort(order[:n_sample])
+    sample, x = rows.take(chosen), feed.sample(chosen)
     spread = spread_of(feed.deviation)
     low, high = byte_range(choice.scaling)
-    projection = Projection(feed.mean, spread, low, high, 128, 2**31 - 1, Columns(np.arange(len(low)), len(low)))
+    projection = Projection(feed.mean, spread, low, high, Columns(np.arange(len(low)), len(low)))
     rate = default_rate if settings.learning_rate is None else settings.learning_rate
     return Start(plan, sample, x, projection, settings.budget, rate, settings.weight_decay, settings.seed)
 

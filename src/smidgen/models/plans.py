@@ -3,20 +3,21 @@
 A plan says how wide, how many, how sparse and in which formats. Its account (`n_bytes`) is never less than what the
 Program takes: exact for what is stored dense, a bound for the rest; the room for the sparse projection is a number of
 bytes, which training fills exactly once it knows which entries stay. The rules come from plans found by search on a
-dozen sets (docs/protonn.md, docs/sparsenet.md). May import `budget` beside it and the errors.
+dozen sets (docs/protonn.md, docs/sparsenet.md). May import core, `budget` beside it and the errors.
 """
 
 import math
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 
+from smidgen.core.rounding import GRIDS
 from smidgen.errors import BudgetError
 from smidgen.models.budget import largest_that_fits
 from smidgen.program.checks import counted
+from smidgen.program.storage import Format
 
 BITS = {"int4": 4, "int8": 8, "float32": 32}
 TABLE_BYTES = 33  # of the Gaussian, at the most
-LARGEST_WEIGHT = {"int4": 7, "int8": 127}
 TYPICAL_MEAN = 64  # of a feature's bytes
 OUTPUT_BIAS_BYTES = 4
 LEAST_ENTRIES = 2  # of a row of the projection: an empty row would want an endless bias
@@ -85,7 +86,8 @@ def entries_within(n_bytes: float, rows: int, columns: int, weight_format: str) 
 
 
 def _largest_bias(entries_a_row: float, weight_format: str) -> int:
-    wide = weight_format == "float32" or entries_a_row * LARGEST_WEIGHT[weight_format] * TYPICAL_MEAN >= 2**15
+    grid = GRIDS[weight_format]
+    wide = grid is None or entries_a_row * grid.high * TYPICAL_MEAN >= 2**15
     return 2**31 - 1 if wide else 2**15 - 1
 
 
@@ -127,7 +129,7 @@ class ProtoNNPlan:
     n_prototypes: int
     n_labels: int
     projection_bytes: int
-    formats: Mapping[str, str]
+    formats: Mapping[str, Format]
     input_bytes: int = 0
     output_bias: bool = False
     projection_is_fixed: bool = False
@@ -174,7 +176,7 @@ def plan_protonn(
     budget: int,
     n_features: int,
     n_outputs: int,
-    formats: Mapping[str, str],
+    formats: Mapping[str, Format],
     *,
     width: int | None = None,
     n_prototypes: int | None = None,
@@ -234,7 +236,9 @@ def plan_protonn(
 
     wanted = protonn_width(n_features, n_outputs, width_factor) if width is None else width
     for h in _narrower(wanted, fixed=width is not None):
-        for room in _projection_rooms(budget, h, n_features, formats["projection"], density, projection_share):
+        for room in _projection_rooms(
+            budget, h, n_features, formats["projection"], density=density, share=projection_share
+        ):
             n_bytes_of = lambda m, h=h, room=room: with_sizes(h, m, room).n_bytes  # noqa: E731
             least = least_prototypes if n_prototypes is None else n_prototypes
             most = most_prototypes if n_prototypes is None else n_prototypes
@@ -247,7 +251,7 @@ def plan_protonn(
     smallest = with_sizes(
         wanted if width is not None else 1,
         least_prototypes if n_prototypes is None else n_prototypes,
-        min(_projection_rooms(0, width or 1, n_features, formats["projection"], density, 0)),
+        min(_projection_rooms(0, width or 1, n_features, formats["projection"], density=density, share=0)),
     )
     raise BudgetError(
         f"a ProtoNN of this kind does not fit into {counted(budget, 'byte')}: it takes {smallest.n_bytes}"
@@ -275,7 +279,7 @@ def _narrower(width: int, *, fixed: bool) -> Iterator[int]:
 
 
 def _projection_rooms(
-    budget: int, rows: int, columns: int, weight_format: str, density: float | None, share: float
+    budget: int, rows: int, columns: int, weight_format: str, *, density: float | None, share: float
 ) -> list[int]:
     """Return the bytes W may take, the most wanted first."""
     dense = dense_bytes(rows, columns, weight_format)
@@ -312,7 +316,7 @@ class SparseNetPlan:
     n_outputs: int
     n_hidden: int
     projection_bytes: int
-    formats: Mapping[str, str]
+    formats: Mapping[str, Format]
     input_bytes: int = 0
     projection_is_fixed: bool = False
 
@@ -346,7 +350,7 @@ def plan_sparsenet(
     budget: int,
     n_features: int,
     n_outputs: int,
-    formats: Mapping[str, str],
+    formats: Mapping[str, Format],
     *,
     n_hidden: int | None = None,
     density: float | None = None,
@@ -376,11 +380,11 @@ def plan_sparsenet(
     wanted -= wanted % 2 if n_hidden is None else 0
     for h in _narrower(wanted, fixed=n_hidden is not None):
         rest = budget - with_sizes(h, 0).bytes_but_projection
-        for room in _projection_rooms(max(rest, 0), h, n_features, weight_format, density, 1.0):
+        for room in _projection_rooms(max(rest, 0), h, n_features, weight_format, density=density, share=1.0):
             if room <= rest:
                 return with_sizes(h, room)
     h = n_hidden or 1
-    smallest = with_sizes(h, min(_projection_rooms(0, h, n_features, weight_format, density, 0)))
+    smallest = with_sizes(h, min(_projection_rooms(0, h, n_features, weight_format, density=density, share=0)))
     raise BudgetError(
         f"a network of this kind does not fit into {counted(budget, 'byte')}: it takes {smallest.n_bytes}"
     )

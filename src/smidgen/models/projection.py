@@ -1,9 +1,10 @@
 """The first layer of every trained model: bytes → W x + b → bytes, in training and on the board.
 
-In training the layer is ``p = W (x - mean) / spread + b``, which keeps the numbers of a kind to learn from; on the board
-it is ``y = clip(z + (((W' x + b') >> pre) * m >> s), 0, 255)`` with whole W' and b', and one count of y is a `unit` of p.
-In the last phase of training p is what the board makes of it, ``unit * (y - z)``, and gradients pass straight through: to
-p where the byte is not clipped, to the unit where it is. Written against the Array API; may import core and the Program.
+In training the layer is ``p = W (x - mean) / spread + b``, which keeps the numbers of a kind to learn from; on the
+board it is ``y = clip(z + (((W' x + b') >> pre) * m >> s), 0, 255)`` with whole W' and b', and one count of y is a
+`unit` of p. In the last phase of training p is what the board makes of it, ``unit * (y - z)``, and gradients pass
+straight through: to p where the byte is not clipped, to the unit where it is. Written against the Array API; may import
+core and the Program.
 """
 
 import math
@@ -14,7 +15,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from smidgen.core.arrays import Array, namespace_of
+from smidgen.models.support import Columns, spread_out
 from smidgen.program import Linear, Matrix, Rescale, arith
+from smidgen.program.storage import Format
 
 LARGEST_SHIFT, LARGEST_MULTIPLIER = 23, 255
 INT16 = 2**15 - 1
@@ -35,13 +38,6 @@ class Projected(NamedTuple):
     free: Array | None  # (n, h) where a byte is not clipped; None before the last phase
 
 
-class Columns(NamedTuple):
-    """Which features a part's columns are, of how many."""
-
-    index: NDArray
-    n_features: int
-
-
 @dataclass(frozen=True, eq=False)
 class Projection:
     """What the layer knows beside its weights.
@@ -56,25 +52,25 @@ class Projection:
         The least and the largest byte that each feature may be, in NumPy: what proofs rest on.
     zero : int
         z, the byte that stands for 0: 128, or 0 after relu.
+    columns : Columns
+        Which of all features these are.
     largest_bias : int
         What the whole bias is clipped to.
-    columns : Columns
-        Which features these are.
     """
 
     mean: Array
     spread: float
     low: NDArray
     high: NDArray
-    zero: int
-    largest_bias: int
     columns: Columns
+    zero: int = 128
+    largest_bias: int = 2**31 - 1
 
     def of_columns(self, columns: Array) -> Self:
         """Return the layer of some of the features."""
         index = np.asarray(columns)
         mean = namespace_of(self.mean).take(self.mean, columns)
-        kept = Columns(self.columns.index[index], self.columns.n_features)
+        kept = Columns(self.columns.kept[index], self.columns.n_features)
         return replace(self, mean=mean, low=self.low[index], high=self.high[index], columns=kept)
 
     # In training.
@@ -90,7 +86,7 @@ class Projection:
         return scaled, bias - scaled @ self.mean
 
     def forward_whole(
-        self, x: Array, whole: Array, step: Array, bias: Array, unit: Array, shifts: Shifts
+        self, x: Array, whole: Array, step: Array, bias: Array, *, unit: Array, shifts: Shifts
     ) -> tuple[Projected, Array]:
         """Return p as the board has it, and the bytes themselves."""
         xp = namespace_of(x)
@@ -141,20 +137,20 @@ class Projection:
         return Shifts(min(pre, 15), min(max(shift, 0), LARGEST_SHIFT))
 
     def whole_step(
-        self, weight_format: str, whole: Array, step: Array, bias: Array, unit: Array, shifts: Shifts, columns: Columns
+        self,
+        whole: Array,
+        step: Array,
+        bias: Array,
+        *,
+        unit: Array,
+        shifts: Shifts,
+        weight_format: Format,
     ) -> Linear:
         """Build the Program's step of what the last phase computed with."""
         counts = np.asarray(self.whole_bias(whole, step, bias)).astype(np.int64)
         rescale = Rescale(int(self.multiplier(step, unit, shifts)), shifts.shift, shifts.pre)
-        weights = Matrix.pack(spread_out(whole, columns), weight_format)
+        weights = Matrix.pack(spread_out(whole, self.columns), weight_format)
         return Linear(weights, whole_array(counts), "none" if self.zero else "relu", rescale)
-
-
-def spread_out(values: Array, columns: Columns) -> NDArray:
-    """Return a matrix of all features, 0 where no weight looks."""
-    full = np.zeros((values.shape[0], columns.n_features), np.float32)
-    full[:, columns.index] = np.asarray(values)
-    return full
 
 
 def whole_array(counts: NDArray[np.int64]) -> NDArray | None:

@@ -41,11 +41,11 @@ from smidgen.models.protonn_model import ProtoNNFamily
 from smidgen.models.protonn_paper import Schedule, fit_as_the_paper, paper_sizes
 from smidgen.models.rows import TrainingRows
 from smidgen.models.sklearn_private import Interval, StrOptions, fit_context
-from smidgen.models.trained import CONSTRAINTS, TrainedByEngine
+from smidgen.models.trained import CONSTRAINTS, INTEGERS, TrainedByEngine, gives_probabilities
 from smidgen.program import Program
 
 SIZE_CONSTRAINTS = {
-    **dict.fromkeys(("width", "n_prototypes", "n_labels"), [Interval(Integral, 1, None, closed="left"), None]),
+    **{name: [INTEGERS, None] for name in ("width", "n_prototypes", "n_labels")},
     "density": [Interval(Real, 0, 1, closed="right"), None],
     "solver": [StrOptions({"adam", "alternating"})],
     "plan": [StrOptions({"auto", "paper"})],
@@ -53,13 +53,9 @@ SIZE_CONSTRAINTS = {
     "projection": [StrOptions({"gaussian", "pca", "lda"}), np.ndarray, None],
     "prototypes": [StrOptions({"kmeans", "sampled"})],
     "n_rounds": [Interval(Integral, 0, None, closed="left")],
-    "n_epochs": [Interval(Integral, 1, None, closed="left"), None],
-    "batch_size": [Interval(Integral, 1, None, closed="left"), None],
+    "n_epochs": [INTEGERS, None],
+    "batch_size": [INTEGERS, None],
 }
-
-
-def _gives_probabilities(estimator: Any) -> bool:
-    return estimator.loss == "cross_entropy" and estimator.solver == "adam"
 
 
 class _ProtoNN(TrainedByEngine):
@@ -117,8 +113,9 @@ class ProtoNNClassifier(_ProtoNN, ProgramClassifier):
         The bytes that all constants of the Program may take: 2048, "2kB", "512 B". 1 kB is 1,024 bytes. Without one
         the sizes are those that 2 kB would buy, and nothing is refused.
     weight_format : {"auto", "int4", "int8", "float32"} or dict, default="auto"
-        The number format of the matrices, or one for each by name: "projection", "prototypes" and "labels". "auto" is int4, and from
-        8 kB on int8 where held-out training rows are served better by it. With float32 nothing is an integer.
+        The number format of the matrices, or one for each by name: "projection", "prototypes" and "labels". "auto" is
+        int4, and from 8 kB on int8 where held-out training rows are served better by it. With float32 nothing is an
+        integer.
     width : int, optional
         The height of the projection.
     n_prototypes : int, optional
@@ -143,7 +140,7 @@ class ProtoNNClassifier(_ProtoNN, ProgramClassifier):
     n_epochs : int, optional
         Of each sub-problem in a round: by default 20 with the full gradient, 5 with batches.
     n_steps : int, optional
-        Training steps. By default 12,000 from 16,000 rows on, fewer with the square root of fewer rows, at least 600.
+        Training steps. By default 12,000 from 16,000 rows on, fewer with the square root of fewer rows, at least 400.
     batch_size : int, default=256
     learning_rate : float, optional
         At the schedule's height; by default 0.045.
@@ -178,6 +175,8 @@ class ProtoNNClassifier(_ProtoNN, ProgramClassifier):
         The sizes that were chosen.
     trial_ : list of dict
         What was tried, and the score of each on held-out training rows.
+    noise_ : float
+        What was added to the inputs in training.
     history_ : list of dict
         A row for each epoch: the step, and the mean loss.
     n_features_in_ : int
@@ -194,7 +193,7 @@ class ProtoNNClassifier(_ProtoNN, ProgramClassifier):
     (True, True)
     """
 
-    _parameter_constraints = {
+    _parameter_constraints = {  # noqa: RUF012  (scikit-learn's own idiom)
         **CONSTRAINTS,
         **SIZE_CONSTRAINTS,
         "loss": [StrOptions(set(LOSSES))],
@@ -315,7 +314,7 @@ class ProtoNNClassifier(_ProtoNN, ProgramClassifier):
         self._keep(self._train(rows) if first else self._train_further(rows), rows)
         return self
 
-    @available_if(_gives_probabilities)
+    @available_if(gives_probabilities)
     def predict_proba(self, X: Any) -> NDArray[np.float64]:
         """Return the probability of each class, or of each label by itself; where the loss is the cross-entropy.
 
@@ -352,6 +351,8 @@ class ProtoNNRegressor(_ProtoNN, ProgramRegressor):
         The sizes that were chosen.
     trial_ : list of dict
         What was tried, and the score of each on held-out training rows.
+    noise_ : float
+        What was added to the inputs in training.
     history_ : list of dict
         A row for each epoch: the step, and the mean loss.
     n_features_in_ : int

@@ -1,7 +1,7 @@
 """ProtoNN as the training engine sees it: sizes, start, forward, backward, and the Program's steps.
 
-The symbols are those of `protonn`, where the estimators are. Written against the Array API but for the start and the end.
-May import core, the Program and the files of models/ that know no algorithm.
+The symbols are those of `protonn`, where the estimators are. Written against the Array API but for the start and the
+end. May import core, the Program and the files of models/ that know no algorithm.
 """
 
 import math
@@ -15,23 +15,23 @@ from sklearn.utils.extmath import randomized_svd
 
 from smidgen.core.arrays import Array, namespace_of
 from smidgen.core.distances import squared_distances
-from smidgen.core.rounding import Grid
+from smidgen.core.rounding import GRIDS, Grid
 from smidgen.core.threshold import keep_largest_per_row
 from smidgen.models.clusters import cluster_centres, share_out
 from smidgen.models.engine import Trained
 from smidgen.models.fitting import Start, Values, n_scores, named_formats, start_outputs, training_targets
 from smidgen.models.parameters import Part, Weights
 from smidgen.models.plans import LEAST_ENTRIES, ProtoNNPlan, plan_protonn, wants_all_labels
-from smidgen.models.projection import Columns, Projected, Projection, Shifts, spread_out, whole_array
+from smidgen.models.projection import Projected, Projection, Shifts, whole_array
 from smidgen.models.rows import TrainingRows
 from smidgen.models.scaling import n_constant_bytes
-from smidgen.models.support import fill_room, shrinking, strongest
+from smidgen.models.support import fill_room, shrinking, spread_out, strongest
 from smidgen.program import Distance, Gaussian, Input, Linear, Matrix, arith
+from smidgen.program.storage import Format
 
 LEARNING_RATE = 0.045
 START_LABEL = 4.0
 GAMMA = 2.5  # over the median distance
-GRIDS = {"int4": Grid(-7, 7), "int8": Grid(-127, 127), "float32": None}
 POINT_GRIDS = {"int4": Grid(-8, 7), "int8": Grid(-128, 127), "float32": None}
 POINT_SHIFT = {"int4": 4, "int8": 0}
 ZERO = 128
@@ -47,10 +47,12 @@ class ProtoNNFamily:
 
     default_rate = LEARNING_RATE
 
-    def formats(self, weight_format: Any) -> Mapping[str, str]:
+    def formats(self, weight_format: Any) -> Mapping[str, Format]:
+        """Return the format of each matrix."""
         return named_formats(weight_format, ("projection", "prototypes", "labels"))
 
     def knobs(self, sizes: Mapping[str, Any], rows: TrainingRows) -> Mapping[str, Sequence[Any]]:
+        """Return what a trial may turn: the width, and whether prototypes vote for all classes."""
         knobs: dict[str, Sequence[Any]] = {}
         if sizes.get("width") is None:
             knobs["width_factor"] = (1.0, 0.7, 1.4)
@@ -59,8 +61,9 @@ class ProtoNNFamily:
         return knobs
 
     def plan(
-        self, budget: int, rows: TrainingRows, scaling: Input, formats: Mapping[str, str], **sizes: Any
+        self, budget: int, rows: TrainingRows, scaling: Input, formats: Mapping[str, Format], **sizes: Any
     ) -> ProtoNNPlan:
+        """Return the sizes that a budget buys."""
         return plan_protonn(
             budget,
             scaling.width,
@@ -74,14 +77,17 @@ class ProtoNNFamily:
         )
 
     def start(self, start: Start) -> "ProtoNNModel":
+        """Return a model to train."""
         return start_model(start)
 
-    def steps(self, trained: Trained, columns: Columns, values: Values) -> tuple[tuple[Any, ...], float]:
-        return trained.model.steps(trained, columns, values)
+    def steps(self, trained: Trained, values: Values) -> tuple[tuple[Any, ...], float]:
+        """Return the Program's steps between Input and Decide, and what one count of a score is worth."""
+        return trained.model.steps(trained, values)
 
-    def matrices(self, trained: Trained, n_features: int) -> Mapping[str, NDArray]:
+    def matrices(self, trained: Trained) -> Mapping[str, NDArray]:
+        """Return W, B and Z as they count."""
         real = {name: np.array(part) for name, part in trained.weights.real.items()}
-        W = spread_out(real["W"], Columns(np.asarray(trained.columns), n_features))
+        W = spread_out(real["W"], trained.model.projection.columns)
         return {"projection_": W, "prototypes_": real["B"], "prototype_labels_": real["Z"]}
 
 
@@ -115,17 +121,21 @@ class ProtoNNModel:
     sparse: tuple[str, ...] = ("W", "Z")
 
     def of_columns(self, columns: Array) -> Self:
+        """Return the same model of fewer features."""
         return replace(self, projection=self.projection.of_columns(columns))
 
     def forward(self, weights: Weights, x: Array, units: Units | None) -> tuple[Array, Memo]:
+        """Return the scores of a batch, and a memo for the way back."""
         xp = namespace_of(x)
         real, whole, step = weights.real, weights.whole, weights.step
         if units is None:
             projected = self.projection.forward(x, real["W"], real["b"])
-            kernel = xp.exp(-squared_distances(projected.values, real["B"]))
+            kernel = similarities(projected.values, real["B"])
         else:
             unit = self.unit(weights)
-            projected, y = self.projection.forward_whole(x, whole["W"], step["W"], real["b"], unit, units.shifts)
+            projected, y = self.projection.forward_whole(
+                x, whole["W"], step["W"], real["b"], unit=unit, shifts=units.shifts
+            )
             points = ZERO + whole["B"] * 2.0**self.point_shift
             sq_dist = arith.square_distances(xp, y, points)
             kernel = arith.gaussian(xp, sq_dist, units.expanded, units.table_shift) / KERNEL_ONE
@@ -137,12 +147,13 @@ class ProtoNNModel:
         return scores, Memo(projected, kernel)
 
     def backward(self, weights: Weights, memo: Memo, gradient: Array) -> dict[str, Array]:
+        """Return the gradients of what the parts count as."""
         xp = namespace_of(gradient)
         B, Z = weights.real["B"], weights.real["Z"]
         p, kernel = memo.projected.values, memo.kernel
-        of_sq_dist = -kernel * (gradient @ Z.T)
-        of_p = 2 * (xp.sum(of_sq_dist, axis=1)[:, None] * p - of_sq_dist @ B)
-        of_B = 2 * (xp.sum(of_sq_dist, axis=0)[:, None] * B - of_sq_dist.T @ p)
+        pull = kernel * (gradient @ Z.T)  # of every row on every prototype, and back
+        of_p = 2 * (pull @ B - xp.sum(pull, axis=1)[:, None] * p)
+        of_B = 2 * (pull.T @ p - xp.sum(pull, axis=0)[:, None] * B)
         of_W, of_b, of_log_unit = self.projection.backward(of_p, memo.projected)
         found = {"W": of_W, "b": of_b, "B": of_B, "Z": kernel.T @ gradient}
         if "c" in weights.real:
@@ -153,6 +164,7 @@ class ProtoNNModel:
 
     @property
     def point_shift(self) -> int:
+        """How many bits a point's whole number stands above a byte's: the t of `Distance`."""
         return POINT_SHIFT[self.plan.formats["prototypes"]]
 
     def unit(self, weights: Weights) -> Array:
@@ -164,6 +176,7 @@ class ProtoNNModel:
         return weights.step["Z"] / KERNEL_ONE
 
     def choose_support(self, magnitudes: Mapping[str, Array], progress: float) -> Mapping[str, Array]:
+        """Choose the strongest entries of W, and each prototype's strongest labels; at the end W fills its room."""
         W, Z = magnitudes["W"], magnitudes["Z"]
         keep_Z, _ = keep_largest_per_row(Z, shrinking(Z.shape[1], self.plan.n_labels, progress))
         if progress < 1.0 or self.budget is None or self.plan.projection_is_fixed:
@@ -171,12 +184,17 @@ class ProtoNNModel:
             return {"W": strongest(W, n_entries, LEAST_ENTRIES), "Z": keep_Z}
         labels = Matrix.pack(np.asarray(keep_Z).T.astype(np.int8), self.plan.formats["labels"])
         room = self.budget - (self.plan.bytes_but_projection - self.plan.label_bytes + labels.n_bytes)
-        return {"W": fill_room(W, room, self.plan.formats["projection"], self.projection.columns), "Z": keep_Z}
+        return {
+            "W": fill_room(W, self.projection.columns, room, self.plan.formats["projection"], LEAST_ENTRIES),
+            "Z": keep_Z,
+        }
 
-    def first_units(self, weights: Weights, x: Array) -> Mapping[str, Array]:
+    def first_units(self, weights: Weights, x: Array) -> Mapping[str, Array]:  # noqa: ARG002  (other models look)
+        """Return nothing: bytes are measured in what the points' grid says."""
         return {}
 
     def choose_units(self, weights: Weights) -> Units:
+        """Choose the projection's shifts and the Gaussian's table."""
         xp = namespace_of(weights.real["W"])
         unit = self.unit(weights)
         shifts = self.projection.choose_shifts(weights.whole["W"], weights.step["W"], weights.real["b"], unit)
@@ -186,20 +204,21 @@ class ProtoNNModel:
         table = xp.asarray(np.round(KERNEL_ONE * np.exp(-(float(unit) ** 2) * places)).astype(np.float32))
         return Units(shifts, table, arith.expand_table(xp, table), table_shift)
 
-    def steps(self, trained: Trained, columns: Columns, values: Values) -> tuple[tuple[Any, ...], float]:
+    def steps(self, trained: Trained, values: Values) -> tuple[tuple[Any, ...], float]:
+        """Return the Program's steps between Input and Decide, and what one count of a score is worth."""
         weights = trained.weights
         return (
-            self._float_steps(weights, columns, values)
+            self._float_steps(weights, values)
             if trained.units is None
-            else self._whole_steps(weights, trained.units, columns, values)
+            else self._whole_steps(weights, trained.units, values)
         )
 
-    def _float_steps(self, weights: Weights, columns: Columns, values: Values) -> tuple[tuple[Any, ...], float]:
+    def _float_steps(self, weights: Weights, values: Values) -> tuple[tuple[Any, ...], float]:
         real = {name: np.asarray(part, np.float64) for name, part in weights.real.items()}
         W, bias = self.projection.real_layer(real["W"], real["b"])
         outputs = real.get("c", np.zeros(1)) * values.deviation + values.centre
         return (
-            Linear(Matrix.pack(spread_out(W, columns), "float32"), bias.astype(np.float32)),
+            Linear(Matrix.pack(spread_out(W, self.projection.columns), "float32"), bias.astype(np.float32)),
             Distance(Matrix.pack(real["B"], "float32", "dense"), kernel=1.0),
             Linear(
                 Matrix.pack((real["Z"] * values.deviation).T, "float32"),
@@ -207,12 +226,15 @@ class ProtoNNModel:
             ),
         ), 1.0
 
-    def _whole_steps(
-        self, weights: Weights, units: Units, columns: Columns, values: Values
-    ) -> tuple[tuple[Any, ...], float]:
+    def _whole_steps(self, weights: Weights, units: Units, values: Values) -> tuple[tuple[Any, ...], float]:
         real, whole, step, formats = weights.real, weights.whole, weights.step, self.plan.formats
         first = self.projection.whole_step(
-            formats["projection"], whole["W"], step["W"], real["b"], self.unit(weights), units.shifts, columns
+            whole["W"],
+            step["W"],
+            real["b"],
+            unit=self.unit(weights),
+            shifts=units.shifts,
+            weight_format=formats["projection"],
         )
         kernel = Gaussian(np.asarray(units.table).astype(np.uint8), units.table_shift)
         points = Matrix.pack(np.asarray(whole["B"]), formats["prototypes"], "dense")
@@ -225,13 +247,21 @@ class ProtoNNModel:
         return (first, Distance(points, zero=ZERO, shift=self.point_shift, kernel=kernel), third), count
 
 
+def similarities(p: Array, B: Array) -> Array:
+    """exp(-|b_j - p|²) for every row and prototype, in as few passes as there can be."""
+    xp = namespace_of(p)
+    sq_p, sq_b = xp.sum(p * p, axis=1)[:, None], xp.sum(B * B, axis=1)[None, :]
+    return xp.exp(p @ (2 * B).T - sq_b - sq_p)
+
+
 # The start.
 
 
 def start_model(start: Start) -> ProtoNNModel:
     """PCA for W, k-means in each class for B, the class itself for Z, gamma folded into W and B."""
     plan, rate = start.plan, start.learning_rate
-    x = (start.x - start.projection.mean) / np.float32(start.projection.spread)
+    x = start.x - start.projection.mean
+    x *= np.float32(1 / start.projection.spread)
     W = principal_directions(x, plan.width, start.seed)
     projected = x @ W.T
     B, Z = start_prototypes(projected, start.rows, plan.n_prototypes, start.seed)
@@ -264,17 +294,17 @@ def principal_directions(x: NDArray[np.float32], n_directions: int, seed: int) -
 def start_prototypes(
     projected: NDArray[np.float32], rows: TrainingRows, n_prototypes: int, seed: int
 ) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
-    """Cluster the rows of each class (all rows, where there are none); Z has what the rows of a cluster have on average."""
+    """Cluster the rows of each class, or all rows at once; Z has what the rows of a cluster have on average."""
     targets = start_targets(rows)
     group = rows.y if rows.task == "classification" else np.zeros(len(rows.y), np.intp)
     members = [np.flatnonzero(group == label) for label in range(int(group.max()) + 1)]
     shares = share_out(np.bincount(group, weights=rows.weight), np.bincount(group), n_prototypes)
     draw = np.random.default_rng(seed)
     points, labels = [], []
-    for own, n_clusters in zip(members, shares, strict=True):
+    for all_own, n_clusters in zip(members, shares, strict=True):
         if n_clusters == 0:
             continue
-        own = own[:MOST_CLUSTERED]
+        own = all_own[:MOST_CLUSTERED]
         centres = cluster_centres(projected[own], rows.weight[own], int(n_clusters), seed)
         centres = centres[np.arange(n_clusters) % len(centres)].astype(np.float32)
         spread = projected[own].std(axis=0) / 10  # copies of a centre must not stay copies
@@ -292,7 +322,7 @@ def start_prototypes(
     return np.vstack(points).astype(np.float32), np.vstack(labels).astype(np.float32)
 
 
-def start_targets(rows: TrainingRows) -> NDArray[np.float32]:
+def start_targets(rows: TrainingRows) -> NDArray:
     """What a prototype in the place of each row would vote for."""
     targets, _ = training_targets(rows)
     if rows.task == "regression":

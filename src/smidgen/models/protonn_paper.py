@@ -19,8 +19,9 @@ from smidgen.models.rows import TrainingRows
 from smidgen.models.scaling import raw_type
 from smidgen.program import Distance, Input, Linear, Matrix, Program
 from smidgen.program.checks import counted
+from smidgen.program.storage import Format
 
-FLOATS = {"projection": "float32", "prototypes": "float32", "labels": "float32"}
+FLOATS: dict[str, Format] = {"projection": "float32", "prototypes": "float32", "labels": "float32"}
 YES = 0.5  # half way between the targets 0 and 1
 
 

@@ -16,7 +16,7 @@ Weights of four or eight bits are trained as such, and the last phase computes i
 what is fitted is what is stored. The engine does that for any model (`engine`); here is the model alone.
 """
 
-from numbers import Integral, Real
+from numbers import Real
 from typing import Any, Self
 
 import numpy as np
@@ -31,16 +31,12 @@ from smidgen.models import plumbing
 from smidgen.models.base import ProgramClassifier, ProgramRegressor
 from smidgen.models.sklearn_private import Interval, StrOptions, fit_context
 from smidgen.models.sparsenet_model import SparseNetFamily
-from smidgen.models.trained import CONSTRAINTS, TrainedByEngine
+from smidgen.models.trained import CONSTRAINTS, INTEGERS, TrainedByEngine, gives_probabilities
 
 SIZE_CONSTRAINTS = {
-    "n_hidden": [Interval(Integral, 1, None, closed="left"), None],
+    "n_hidden": [INTEGERS, None],
     "density": [Interval(Real, 0, 1, closed="right"), None],
 }
-
-
-def _gives_probabilities(estimator: Any) -> bool:
-    return estimator.loss == "cross_entropy"
 
 
 class SparseNetClassifier(TrainedByEngine, ProgramClassifier):
@@ -60,7 +56,7 @@ class SparseNetClassifier(TrainedByEngine, ProgramClassifier):
         The share of the first layer's weights that stay. Sizes that are not given are planned (`plan_`).
     loss : {"cross_entropy", "squared", "hinge"}, default="cross_entropy"
     n_steps : int, optional
-        Training steps. By default 12,000 from 16,000 rows on, fewer with the square root of fewer rows, at least 600.
+        Training steps. By default 12,000 from 16,000 rows on, fewer with the square root of fewer rows, at least 400.
     batch_size : int, default=256
     learning_rate : float, optional
         At the schedule's height; by default 0.0135.
@@ -94,6 +90,8 @@ class SparseNetClassifier(TrainedByEngine, ProgramClassifier):
         The sizes that were chosen.
     trial_ : list of dict
         What was tried, and the score of each on held-out training rows.
+    noise_ : float
+        What was added to the inputs in training.
     history_ : list of dict
         A row for each epoch: the step, and the mean loss.
     n_features_in_ : int
@@ -110,7 +108,7 @@ class SparseNetClassifier(TrainedByEngine, ProgramClassifier):
     (True, True)
     """
 
-    _parameter_constraints = {
+    _parameter_constraints = {  # noqa: RUF012  (scikit-learn's own idiom)
         **CONSTRAINTS,
         **SIZE_CONSTRAINTS,
         "loss": [StrOptions(set(LOSSES))],
@@ -211,7 +209,7 @@ class SparseNetClassifier(TrainedByEngine, ProgramClassifier):
         self._keep(self._train(rows) if first else self._train_further(rows), rows)
         return self
 
-    @available_if(_gives_probabilities)
+    @available_if(gives_probabilities)
     def predict_proba(self, X: Any) -> NDArray[np.float64]:
         """Return the probability of each class, or of each label by itself; where the loss is the cross-entropy.
 
@@ -247,6 +245,8 @@ class SparseNetRegressor(TrainedByEngine, ProgramRegressor):
         The sizes that were chosen.
     trial_ : list of dict
         What was tried, and the score of each on held-out training rows.
+    noise_ : float
+        What was added to the inputs in training.
     history_ : list of dict
         A row for each epoch: the step, and the mean loss.
     n_features_in_ : int

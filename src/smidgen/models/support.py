@@ -1,14 +1,28 @@
-"""Which weights stay: the strongest, as many as a schedule or the bytes allow.
+"""Which weights stay: the strongest, as many as a schedule or the bytes allow. May import core and the byte formula."""
 
-May import core, the byte formula, and `projection` beside it.
-"""
+from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from smidgen.core.arrays import Array, namespace_of
 from smidgen.core.threshold import keep_largest, keep_largest_per_row
-from smidgen.models.projection import Columns, spread_out
 from smidgen.program import Matrix
+from smidgen.program.storage import Format
+
+
+class Columns(NamedTuple):
+    """Which features a part's columns are, of how many."""
+
+    kept: NDArray
+    n_features: int
+
+
+def spread_out(values: Array, columns: Columns) -> NDArray:
+    """Return a matrix of all features, 0 where no weight looks."""
+    full = np.zeros((values.shape[0], columns.n_features), np.float32)
+    full[:, columns.kept] = np.asarray(values)
+    return full
 
 
 def shrinking(n_all: int, n_end: int, progress: float) -> int:
@@ -29,34 +43,20 @@ def strongest(magnitudes: Array, n_entries: int, least_a_row: int) -> Array:
     return keep
 
 
-def fill_room(
-    magnitudes: Array, n_bytes: int, weight_format: str, columns: Columns | None = None, least_a_row: int = 2
-) -> Array:
-    """Mark as many of the largest entries as the bytes hold, by the Program's own account.
-
-    Where the columns are some of a wider matrix, that one is what the bytes must hold.
-
-    Examples
-    --------
-    >>> magnitudes = np.arange(40.0).reshape(4, 10)
-    >>> int(fill_room(magnitudes, 20, "int4").sum())    # 10 columns in int4 fill 5 bytes a row
-    40
-    >>> int(fill_room(magnitudes, 20, "int4", Columns(np.arange(10), 60)).sum())
-    16
-    """
-    rows, n_columns = magnitudes.shape
-    columns = Columns(np.arange(n_columns), n_columns) if columns is None else columns
+def fill_room(magnitudes: Array, columns: Columns, n_bytes: int, weight_format: Format, least_a_row: int) -> Array:
+    """Mark as many of the largest entries as the bytes hold, by the Program's own account of all features."""
+    n_rows, n_columns = magnitudes.shape
     of_row = np.asarray(keep_largest_per_row(magnitudes, least_a_row)[0])
     strength = np.asarray(magnitudes)
     order = np.argsort(-(strength + of_row * (1 + strength.max())), axis=None, kind="stable")
-    rank = np.empty(rows * n_columns, np.int64)
-    rank[order] = np.arange(rows * n_columns)
-    rank = rank.reshape(rows, n_columns)
+    rank = np.empty(n_rows * n_columns, np.int64)
+    rank[order] = np.arange(n_rows * n_columns)
+    rank = rank.reshape(n_rows, n_columns)
 
     def n_bytes_of(n_entries: int) -> int:
         return Matrix.pack(spread_out(rank < n_entries, columns), weight_format).n_bytes
 
-    least, most = rows * min(least_a_row, n_columns), rows * n_columns
+    least, most = n_rows * min(least_a_row, n_columns), n_rows * n_columns
     if n_bytes_of(most) <= n_bytes:
         return namespace_of(magnitudes).asarray(rank < most)
     fits, too_many = least, most

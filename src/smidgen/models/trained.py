@@ -34,12 +34,18 @@ CONSTRAINTS = {
 """What the estimators that the engine trains take, for scikit-learn to check."""
 
 
+def gives_probabilities(estimator: Any) -> bool:
+    """Say whether the scores of a classifier are logarithms of probabilities; for `available_if`."""
+    return estimator.loss == "cross_entropy" and getattr(estimator, "solver", "adam") == "adam"
+
+
 class TrainedByEngine:
     """An estimator of a family that the engine trains; an estimator's own class lists its parameters."""
 
     plan_: Any
     trial_: list[dict[str, Any]]
     history_: list[dict[str, float]]
+    noise_: float
 
     _family: Family
     _size_names: tuple[str, ...]  # parameters that fix a size by hand
@@ -78,6 +84,7 @@ class TrainedByEngine:
     def _leave(self, fitted: Fitted) -> Program:
         self._fitted = fitted
         self.plan_, self.trial_, self.history_ = fitted.plan, fitted.trials, fitted.trained.history
-        for name, matrix in self._family.matrices(fitted.trained, fitted.choice.scaling.width).items():
+        self.noise_ = fitted.choice.noise
+        for name, matrix in self._family.matrices(fitted.trained).items():
             setattr(self, name, matrix)
         return replace(fitted.program, feature_names=plumbing.feature_names(self))

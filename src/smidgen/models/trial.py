@@ -42,7 +42,7 @@ def fit_family(family: Family, rows: TrainingRows, settings: Settings) -> Fitted
     held = None
     if settings.validation_fraction is not None:
         rows, held = set_aside(rows, settings.seed, settings.validation_fraction)
-    fitted = train_choice(family, rows, choice, settings, _n_steps(rows, settings), held)
+    fitted = train_choice(family, rows, choice, settings, n_steps=_n_steps(rows, settings), held=held)
     return replace(fitted, trials=trials)
 
 
@@ -128,12 +128,13 @@ class _Trial:
         return options[place]
 
     def score(self, option: Choice) -> float:
+        """Train briefly, and judge on the held-out rows; minus infinity where the budget cannot hold it."""
         try:
             same = (option.scaling, option.noise, plan_of(self.family, self.learn, option, self.settings))
             for known, score in self.seen:
                 if known == same:
                     return score
-            fitted = train_choice(self.family, self.learn, option, self.settings, self.n_steps)
+            fitted = train_choice(self.family, self.learn, option, self.settings, n_steps=self.n_steps)
         except BudgetError:  # a knob turned beyond what the budget holds
             return -math.inf
         score = closeness_of(fitted, self.held, self.settings.loss)

@@ -29,6 +29,13 @@ TASKS = {
 NEAR_TIE = 1e-5
 """Two float32 scores closer than this share of the row's sum of the terms' magnitudes may swap on a board."""
 
+SCORE_TOLERANCE = 1e-4
+"""A board's float32 score may differ by this share of its terms' magnitudes: ten times what makes a near-tie, since a
+Gaussian multiplies the rounding of its distance by its exponent, which reaches 87."""
+
+LEAST_SCORE = 1e-25
+"""Added to those magnitudes: Gaussians of far points vanish in float32, and the scores made of them are near-ties."""
+
 
 @dataclass(frozen=True, eq=False)
 class Decide:

@@ -219,6 +219,13 @@ class Input:
             values = self._one_hot(raw, missing, values)
         return values.astype(np.float32 if self.output == "bytes" else np.float64)
 
+    def sensed(self, X: npt.ArrayLike, first_row: int = 0) -> Array:
+        """Rows as the sensor gives them, in its type; what is missing is marked as the Input expects it."""
+        raw, missing = self._as_sensed(unmasked(X), first_row)
+        if self.missing is not None:
+            raw = np.where(missing, np.nan if self.missing == "nan" else self.missing, raw)
+        return raw.astype(self.raw)
+
     def _as_sensed(self, X: Array, first_row: int) -> tuple[Array, npt.NDArray[np.bool_]]:
         """The numbers as the sensor would give them (rounded, clipped to its type), and which ones are missing."""
         if X.ndim != 2 or X.shape[1] != self.n_features:

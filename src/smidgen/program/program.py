@@ -19,7 +19,7 @@ import numpy.typing as npt
 from smidgen.errors import DataError, ModelFileError, ProgramError
 from smidgen.program import document, file
 from smidgen.program.checks import Array, counted, require, shown
-from smidgen.program.decide import NEAR_TIE, TASKS, Decide
+from smidgen.program.decide import LEAST_SCORE, NEAR_TIE, SCORE_TOLERANCE, TASKS, Decide
 from smidgen.program.distance import Distance
 from smidgen.program.group import GroupReduce
 from smidgen.program.input import Input, unmasked
@@ -216,15 +216,30 @@ class Program:
             seen.append(values)
         return seen
 
+    def raw_rows(self, X: Any) -> Array:
+        """The same rows in the sensor's own type, as a board gets them: rounded, clipped, missing values marked."""
+        table = self._as_table(X)
+        parts = [self.input.sensed(_rows(table, start, stop), start) for start, stop in self._spans(table.shape[0])]
+        return np.concatenate(parts) if parts else np.zeros((0, self.n_features), self.input.raw)
+
     def near_ties(self, X: Any) -> npt.NDArray[np.bool_]:
         """Rows whose answer float32 rounding may change: a score, or a sign, too close to its rival to tell."""
-        table = self._as_table(X)
-        if self.arithmetic == "integer":
-            return np.zeros(table.shape[0], bool)
-        near = [self._near_ties(_rows(table, start, stop)) for start, stop in self._spans(table.shape[0])]
-        return np.concatenate(near) if near else np.zeros(0, bool)
+        return self._doubts(X)[0]
 
-    def _near_ties(self, values: Array) -> npt.NDArray[np.bool_]:
+    def tolerances(self, X: Any) -> Array:
+        """How far a board's scores may be off: 0 for integers, for float32 a share of the terms' magnitudes."""
+        return self._doubts(X)[1]
+
+    def _doubts(self, X: Any) -> tuple[npt.NDArray[np.bool_], Array]:
+        """Which rows are near-ties, and the tolerance of each score."""
+        table = self._as_table(X)
+        near, tolerances = np.zeros(table.shape[0], bool), np.zeros((table.shape[0], self.n_outputs))
+        if self.arithmetic == "float32":
+            for start, stop in self._spans(table.shape[0]):
+                near[start:stop], tolerances[start:stop] = self._float_doubts(_rows(table, start, stop))
+        return near, tolerances
+
+    def _float_doubts(self, values: Array) -> tuple[npt.NDArray[np.bool_], Array]:
         near, magnitudes = np.zeros(len(values), bool), np.zeros((len(values), 1))
         for step in self.steps[:-1]:
             if isinstance(step, Linear) and step.activation == "sign":
@@ -235,8 +250,9 @@ class Program:
                 magnitudes = step.magnitudes(magnitudes)
             values = step.run(values)
         if self.signals[-1].kind == "integers":  # Hamming counts are exact: only their signs can differ
-            return near
-        return near | self.decide.near_ties(values, magnitudes)
+            return near, np.zeros(values.shape)
+        magnitudes = magnitudes + LEAST_SCORE
+        return near | self.decide.near_ties(values, magnitudes), SCORE_TOLERANCE * magnitudes
 
     def _batches(self, X: Any) -> Iterator[Array]:
         """The scores of some rows after the other."""
