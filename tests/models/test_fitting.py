@@ -2,7 +2,6 @@ import numpy as np
 import pytest
 from sklearn.metrics import accuracy_score, r2_score
 
-from smidgen import ProtoNNRegressor, SparseNetRegressor
 from smidgen.core.losses import LOSSES
 from smidgen.errors import BudgetError, UsageError
 from smidgen.models import scaling
@@ -189,11 +188,10 @@ def test_judged_as_scikit_learn_would(monkeypatch):
     )
 
 
-@pytest.mark.parametrize("regressor", [ProtoNNRegressor, SparseNetRegressor])
-def test_a_plan_counts_the_scales_of_values(regressor):
-    rng = np.random.default_rng(0)
-    X = rng.integers(0, 256, (300, 40)).astype(np.uint8)
-    y = X[:, :12] @ rng.normal(size=(12, 12))
-    model = regressor(budget=900, n_steps=60, trial=False, random_state=0).fit(X, y)
-    assert model.program_.decide.scale.nbytes == 48
-    assert model.program_.cost().model_bytes <= model.plan_.n_bytes <= 900
+@every_family
+@every_task
+def test_a_plan_counts_what_stands_before_and_behind_the_matrices(family, task):
+    fitted, _ = fit(family, rows_of(task), task, scaled=-1, n_steps=1)
+    first, *_, last = fitted.program.cost().steps
+    assert fitted.plan.input_bytes == sum(first.constants.values()) + sum(last.constants.values())
+    assert bool(last.constants) == (task == "values")
