@@ -15,7 +15,7 @@ CLOSING = {
     "pose_from_six_sensors.py": r"the first test row gives the integers \[(-?\d+(, )?){3}\], which stand for x .* mm",
     "program_by_hand.py": r"11 bytes of flash: \{'points.values': 8, 'counts': 3\}",
 }
-QUICK = {"accuracy_against_bytes.py": ("--n-steps", 200), "pose_from_six_sensors.py": ("--n-steps", 400)}
+QUICK = {"accuracy_against_bytes.py": ("--n-steps", 200), "pose_from_six_sensors.py": ("--n-steps", 1000)}
 
 
 def printed(script, capsys, monkeypatch, *arguments):

@@ -186,3 +186,12 @@ def test_judged_as_scikit_learn_would(monkeypatch):
     assert score_of(fitted.program, values) == pytest.approx(
         r2_score(values.y, fitted.program.run(values.X).prediction)
     )
+
+
+@every_family
+@every_task
+def test_a_plan_counts_what_stands_before_and_behind_the_matrices(family, task):
+    fitted, _ = fit(family, rows_of(task), task, scaled=-1, n_steps=1)
+    first, *_, last = fitted.program.cost().steps
+    assert fitted.plan.input_bytes == sum(first.constants.values()) + sum(last.constants.values())
+    assert bool(last.constants) == (task == "values")

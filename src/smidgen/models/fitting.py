@@ -24,6 +24,7 @@ from smidgen.models.parameters import Model
 from smidgen.models.plans import BITS
 from smidgen.models.projection import Projection
 from smidgen.models.rows import TrainingRows, dense_batch
+from smidgen.models.scaling import n_constant_bytes
 from smidgen.models.support import Columns
 from smidgen.program import Decide, Input, Program
 from smidgen.program.checks import counted
@@ -33,6 +34,7 @@ DEFAULT_BUDGET = 2048  # whose sizes a model without a budget has
 MOST_BYTES = 1 << 40
 SAMPLE_VALUES = 1 << 23  # numbers of the rows from which parts start
 LEAST_SHARE = 1e-4  # of a class or a label, where scores start
+SCALE_BYTES = 4  # of a value
 SCORED_VALUES = 1 << 21  # numbers of the rows that are judged at once
 LEAST_SAMPLE, MOST_SAMPLE = 512, 20_000
 
@@ -311,6 +313,12 @@ def start_outputs(rows: TrainingRows, n_outputs: int) -> NDArray[np.float32]:
     if rows.task == "classification" and n_outputs > 1:
         return np.log(share * len(share)).astype(np.float32)
     return np.log(share / (1 - share)).astype(np.float32)[-n_outputs:]
+
+
+def bytes_at_the_ends(rows: TrainingRows, scaling: Input) -> int:
+    """Return what Input and Decide take: the one its constants, the other, of values, a scale for each."""
+    n_scales = rows.n_outputs if rows.task == "regression" and scaling.output == "bytes" else 0
+    return n_constant_bytes(scaling) + SCALE_BYTES * n_scales
 
 
 def decide_of(rows: TrainingRows, n_scores: int, scale: NDArray | None = None) -> Decide:

@@ -119,7 +119,7 @@ class ProtoNNPlan:
     formats : mapping
         Of "projection", "prototypes" and "labels".
     input_bytes : int
-        What the Input's own constants take.
+        What the Input's own constants take, and of values the scale in Decide.
     output_bias : bool
         Whether the scores have a bias.
     projection_is_fixed : bool
@@ -316,7 +316,7 @@ class SparseNetPlan:
     formats : mapping
         Of "projection" and "outputs".
     input_bytes : int
-        What the Input's own constants take.
+        What the Input's own constants take, and of values the scale in Decide.
     projection_is_fixed : bool
         Whether the density of W was given by hand: then it is not filled up.
     """

@@ -19,12 +19,19 @@ from smidgen.core.rounding import GRIDS, Grid
 from smidgen.core.threshold import keep_largest_per_row
 from smidgen.models.clusters import cluster_centres, share_out
 from smidgen.models.engine import Trained
-from smidgen.models.fitting import Start, Values, n_scores, named_formats, start_outputs, training_targets
+from smidgen.models.fitting import (
+    Start,
+    Values,
+    bytes_at_the_ends,
+    n_scores,
+    named_formats,
+    start_outputs,
+    training_targets,
+)
 from smidgen.models.parameters import Part, Weights
 from smidgen.models.plans import LEAST_ENTRIES, ProtoNNPlan, plan_protonn, wants_all_labels
 from smidgen.models.projection import Projected, Projection, Shifts, whole_array
 from smidgen.models.rows import TrainingRows
-from smidgen.models.scaling import n_constant_bytes
 from smidgen.models.support import fill_room, shrinking, spread_out, strongest
 from smidgen.program import Distance, Gaussian, Input, Linear, Matrix, arith
 from smidgen.program.storage import Format
@@ -71,7 +78,7 @@ class ProtoNNFamily:
             formats,
             most_prototypes=len(rows.y),
             least_prototypes=rows.n_outputs if rows.task == "classification" else 1,
-            input_bytes=n_constant_bytes(scaling),
+            input_bytes=bytes_at_the_ends(rows, scaling),
             output_bias=rows.task != "classification" or rows.n_outputs == 2,
             **sizes,
         )

@@ -15,12 +15,11 @@ from numpy.typing import NDArray
 from smidgen.core.arrays import Array, namespace_of
 from smidgen.core.rounding import GRIDS
 from smidgen.models.engine import Trained
-from smidgen.models.fitting import Start, Values, n_scores, named_formats, start_outputs
+from smidgen.models.fitting import Start, Values, bytes_at_the_ends, n_scores, named_formats, start_outputs
 from smidgen.models.parameters import RATE_OF_STEPS, Part, Weights
 from smidgen.models.plans import LEAST_ENTRIES, SparseNetPlan, plan_sparsenet
 from smidgen.models.projection import Projected, Projection, Shifts, whole_array
 from smidgen.models.rows import TrainingRows
-from smidgen.models.scaling import n_constant_bytes
 from smidgen.models.support import fill_room, shrinking, spread_out, strongest
 from smidgen.program import Input, Linear, Matrix
 from smidgen.program.storage import Format
@@ -46,7 +45,7 @@ class SparseNetFamily:
         self, budget: int, rows: TrainingRows, scaling: Input, formats: Mapping[str, Format], **sizes: Any
     ) -> SparseNetPlan:
         """Return the sizes that a budget buys."""
-        input_bytes = n_constant_bytes(scaling)
+        input_bytes = bytes_at_the_ends(rows, scaling)
         return plan_sparsenet(budget, scaling.width, n_scores(rows), formats, input_bytes=input_bytes, **sizes)
 
     def start(self, start: Start) -> "SparseNetModel":
