@@ -85,7 +85,7 @@ def test_rows_of_any_kind(estimator, weight_format, case, X):
 @every_one
 def test_nan_and_infinity_are_refused(estimator):
     for bad in (np.nan, np.inf):
-        with pytest.raises(ValueError, match="NaN|infinity"):
+        with pytest.raises(ValueError, match=r"NaN|nan|inf"):
             clone(estimator).fit([[1.0, 2.0], [bad, 1.0], [0.0, 3.0]], [0, 1, 1])
 
 
@@ -106,7 +106,7 @@ def test_three_hundred_classes(estimator):
 def test_targets_that_are_all_the_same(estimator, weight_format):
     X = np.random.default_rng(0).normal(size=(30, 3))
     model = clone(estimator).set_params(weight_format=weight_format).fit(X, np.full(30, 12.5))
-    np.testing.assert_allclose(model.predict(X), 12.5, atol=0.5)
+    np.testing.assert_allclose(model.predict(X), 12.5, atol=0.2)
 
 
 @every_regressor

@@ -20,7 +20,7 @@ from smidgen.core.metrics import precision_at_k
 from smidgen.errors import BudgetError, UsageError
 from smidgen.models.engine import Recipe, Trained, go_on, train
 from smidgen.models.feed import Feed, feed_of, spread_of
-from smidgen.models.parameters import Model
+from smidgen.models.parameters import LEAST_STEP, Model
 from smidgen.models.plans import BITS
 from smidgen.models.projection import Projection
 from smidgen.models.rows import TrainingRows, dense_batch
@@ -34,6 +34,7 @@ DEFAULT_BUDGET = 2048  # whose sizes a model without a budget has
 MOST_BYTES = 1 << 40
 SAMPLE_VALUES = 1 << 23  # numbers of the rows from which parts start
 LEAST_SHARE = 1e-4  # of a class or a label, where scores start
+MOST_COUNTS = 2**29  # that the mean of values may come to in a bias of 32 bits
 SCALE_BYTES = 4  # of a value
 SCORED_VALUES = 1 << 21  # numbers of the rows that are judged at once
 LEAST_SAMPLE, MOST_SAMPLE = 512, 20_000
@@ -294,6 +295,15 @@ def training_targets(rows: TrainingRows, values: Values | None = None) -> tuple[
         deviation = np.sqrt(np.average((rows.y - centre) ** 2, axis=0, weights=rows.weight))
         values = Values(centre, np.where(deviation > 0, deviation, 1.0))
     return ((rows.y - values.centre) / values.deviation).astype(np.float32), values
+
+
+def least_output_step(rows: TrainingRows) -> float:
+    """Return what the step of the last weights' grid must not fall below: else the bias could not hold the mean.
+
+    A count of an output is that step times a count of a byte, of which 255 come to about 1.
+    """
+    values = training_targets(rows)[1]
+    return max(LEAST_STEP, 255 * float(np.max(np.abs(values.centre) / values.deviation)) / MOST_COUNTS)
 
 
 def n_scores(rows: TrainingRows) -> int:

@@ -15,7 +15,7 @@ from smidgen.core.rounding import Grid, OnGrid, through_grid, to_grid
 from smidgen.models.feed import Feed
 
 RATE_OF_STEPS = 0.02  # of the logarithms of grids' steps
-LEAST_STEP = 1e-8
+LEAST_STEP = 1e-5
 ROWS_FOR_UNITS = 2_048
 LOG_STEP = "log_step."  # before the name of a part: the logarithm of its grid's step
 
@@ -35,6 +35,8 @@ class Part:
         Whether the grid first reaches the largest entry, or starts narrower, where learned steps usually do.
     decay : float
         Decoupled weight decay.
+    least_step : float
+        What the grid's step never falls below.
     by_feature : bool
         Whether it has a column for each feature.
     """
@@ -44,6 +46,7 @@ class Part:
     grid: Grid | None = None
     wide: bool = True
     decay: float = 0.0
+    least_step: float = LEAST_STEP
     by_feature: bool = False
 
 
@@ -144,7 +147,7 @@ class Parameters:
         on_grid, step = {}, {}
         for name, part in self.model.parts.items():
             if part.grid is not None:
-                step[name] = xp.exp(self.views[LOG_STEP + name])
+                step[name] = xp.clip(xp.exp(self.views[LOG_STEP + name]), min=part.least_step)
                 on_grid[name] = to_grid(real[name], step[name], part.grid)
                 real[name] = on_grid[name].whole * step[name]
         return Weights(real, {name: rounded.whole for name, rounded in on_grid.items()}, step), on_grid
@@ -190,7 +193,7 @@ class Parameters:
                 magnitude, half = xp.abs(real[name]), (part.grid.high - part.grid.low) / 2
                 n_kept = xp.sum(self.keep[name]) if name in self.keep else math.prod(magnitude.shape)
                 step = xp.max(magnitude) / half if part.wide else 2 * xp.sum(magnitude) / (n_kept * half**0.5)
-                self.views[LOG_STEP + name][...] = xp.log(xp.clip(step, min=LEAST_STEP))
+                self.views[LOG_STEP + name][...] = xp.log(xp.clip(step, min=part.least_step))
         self.rounded = True
 
     def choose_units(self) -> None:

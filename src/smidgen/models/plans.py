@@ -9,6 +9,7 @@ dozen sets (docs/protonn.md, docs/sparsenet.md). May import core, `budget` besid
 import math
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
+from itertools import product
 from typing import TypeVar
 
 from smidgen.core.rounding import GRIDS
@@ -219,11 +220,12 @@ def plan_protonn(
     >>> plan.width, plan.n_prototypes, plan.n_labels, plan.projection_bytes, plan.n_bytes
     (16, 112, 4, 718, 2048)
     """
-    if n_labels is None:
-        n_labels = n_outputs if all_labels or wants_all_labels(n_features, n_outputs) else LABELS_A_PROTOTYPE
-    n_labels = min(n_labels, n_outputs)
+    all_labels = all_labels or wants_all_labels(n_features, n_outputs)
+    few = min(LABELS_A_PROTOTYPE if n_labels is None else n_labels, n_outputs)
+    half_would_be_labels = dense_bytes(least_prototypes, n_outputs, formats["labels"]) > budget // 2
+    n_labels_tried = [n_outputs, few] if n_labels is None and all_labels and not half_would_be_labels else [few]
 
-    def with_sizes(h: int, m: int, projection_bytes: int) -> ProtoNNPlan:
+    def with_sizes(h: int, m: int, projection_bytes: int, n_labels: int = few) -> ProtoNNPlan:
         return ProtoNNPlan(
             n_features,
             n_outputs,
@@ -238,16 +240,16 @@ def plan_protonn(
         )
 
     wanted = protonn_width(n_features, n_outputs, width_factor) if width is None else width
-    for h in _narrower(wanted, fixed=width is not None):
+    for votes, h in product(n_labels_tried, _narrower(wanted, fixed=width is not None)):
         for room in _projection_rooms(
             budget, h, n_features, formats["projection"], density=density, share=projection_share
         ):
-            n_bytes_of = lambda m, h=h, room=room: with_sizes(h, m, room).n_bytes  # noqa: E731
+            n_bytes_of = lambda m, h=h, room=room, votes=votes: with_sizes(h, m, room, votes).n_bytes  # noqa: E731
             least = least_prototypes if n_prototypes is None else n_prototypes
             most = most_prototypes if n_prototypes is None else n_prototypes
             m = largest_that_fits(n_bytes_of, budget, least, max(most, least))
             if m is not None:
-                plan = with_sizes(h, m, room)
+                plan = with_sizes(h, m, room, votes)
                 dense = dense_bytes(h, n_features, formats["projection"])
                 spare = 0 if density is not None else max(0, min(budget - plan.n_bytes, dense - room))
                 return _trimmed(replace(plan, projection_bytes=room + spare), budget, room)

@@ -15,12 +15,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from smidgen.core.arrays import Array, namespace_of
+from smidgen.errors import DataError
 from smidgen.models.support import Columns, spread_out
 from smidgen.program import Linear, Matrix, Rescale, arith
 from smidgen.program.storage import Format
 
 LARGEST_SHIFT, LARGEST_MULTIPLIER = 23, 255
 INT16 = 2**15 - 1
+LARGEST_COUNT = 2**31 - 2**26  # of a bias, beside what weights may add
 
 
 class Shifts(NamedTuple):
@@ -157,4 +159,8 @@ def whole_array(counts: NDArray[np.int64]) -> NDArray | None:
     """Return a bias in the narrowest integers that hold it; None where it is all zeros."""
     if not counts.any():
         return None
+    if np.abs(counts).max() > LARGEST_COUNT:
+        raise DataError(
+            "the values to predict lie too far from zero for how little they differ: subtract a constant from them"
+        )
     return counts.astype(np.int16 if np.abs(counts).max() <= INT16 else np.int32)

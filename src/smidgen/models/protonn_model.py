@@ -23,6 +23,7 @@ from smidgen.models.fitting import (
     Start,
     Values,
     bytes_at_the_ends,
+    least_output_step,
     n_scores,
     named_formats,
     start_outputs,
@@ -38,6 +39,7 @@ from smidgen.program.storage import Format
 
 LEARNING_RATE = 0.045
 START_LABEL = 4.0
+LEAST_RATE = 1e-2  # of Z's largest start, in regression
 GAMMA = 2.5  # over the median distance
 POINT_GRIDS = {"int4": Grid(-8, 7), "int8": Grid(-128, 127), "float32": None}
 POINT_SHIFT = {"int4": 4, "int8": 0}
@@ -206,6 +208,7 @@ class ProtoNNModel:
         unit = self.unit(weights)
         shifts = self.projection.choose_shifts(weights.whole["W"], weights.step["W"], weights.real["b"], unit)
         reach = math.log(2 * KERNEL_ONE) / float(unit) ** 2  # the distance from which the kernel rounds to 0
+        reach = min(reach, self.plan.width * 2.0**16)  # no two rows of bytes are farther from each other
         table_shift = min(31, max(arith.FRACTION_BITS, math.ceil(math.log2(reach / FINEST_TABLE))))
         places = 2.0**table_shift * np.arange(max(2, math.ceil(reach / 2**table_shift) + 1))
         table = xp.asarray(np.round(KERNEL_ONE * np.exp(-(float(unit) ** 2) * places)).astype(np.float32))
@@ -276,17 +279,26 @@ def start_model(start: Start) -> ProtoNNModel:
     gamma = np.float32(GAMMA / max(float(np.median(distances)), 1e-6))
     W, B = W * gamma, B * gamma
     rate_W = rate * float(np.abs(W).mean() / max(np.abs(B).mean(), 1e-6))
+    rate_Z = START_LABEL * rate
+    if start.rows.task == "regression":
+        Z *= _best_scale(similarities(projected * gamma, B) @ Z, start_targets(start.rows))
+        rate_Z = rate * max(float(np.abs(Z).max()), LEAST_RATE)
     formats = plan.formats
     parts = {
         "W": Part(W, rate_W, GRIDS[formats["projection"]], wide=False, by_feature=True, decay=start.weight_decay),
         "b": Part(np.zeros(plan.width, np.float32), rate),
         "B": Part(B, rate, POINT_GRIDS[formats["prototypes"]]),
-        "Z": Part(Z, START_LABEL * rate, GRIDS[formats["labels"]]),
+        "Z": Part(Z, rate_Z, GRIDS[formats["labels"]], least_step=least_output_step(start.rows)),
     }
     if plan.output_bias:
         parts["c"] = Part(start_outputs(start.rows, plan.n_outputs), START_LABEL * rate)
     projection = replace(start.projection, zero=ZERO, largest_bias=plan.largest_bias)
     return ProtoNNModel(parts, plan, projection, start.budget)
+
+
+def _best_scale(scores: NDArray, values: NDArray) -> np.float32:
+    """By what scores of many similar prototypes come nearest to the values they shall have."""
+    return np.float32(np.sum(scores * values) / max(float(np.sum(scores * scores)), 1e-6))
 
 
 def principal_directions(x: NDArray[np.float32], n_directions: int, seed: int) -> NDArray[np.float32]:
@@ -304,15 +316,18 @@ def start_prototypes(
 ) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
     """Cluster the rows of each class, or all rows at once; Z has what the rows of a cluster have on average."""
     targets = start_targets(rows)
-    group = rows.y if rows.task == "classification" else np.zeros(len(rows.y), np.intp)
-    members = [np.flatnonzero(group == label) for label in range(int(group.max()) + 1)]
-    shares = share_out(np.bincount(group, weights=rows.weight), np.bincount(group), n_prototypes)
+    of_classes = rows.task == "classification"
+    group, n_groups = (rows.y, rows.n_outputs) if of_classes else (np.zeros(len(rows.y), np.intp), 1)
+    n_own = np.bincount(group, minlength=n_groups)
+    shares = share_out(np.bincount(group, weights=rows.weight, minlength=n_groups), n_own, n_prototypes)
     draw = np.random.default_rng(seed)
     points, labels = [], []
-    for all_own, n_clusters in zip(members, shares, strict=True):
-        if n_clusters == 0:
+    for label, n_clusters in enumerate(shares):
+        own = np.flatnonzero(group == label)[:MOST_CLUSTERED]
+        if len(own) == 0:  # a class that only later rows will show: it waits amid all others
+            points.append(projected.mean(axis=0)[None])
+            labels.append(start_targets(replace(rows, y=np.full(1, label))))
             continue
-        own = all_own[:MOST_CLUSTERED]
         centres = cluster_centres(projected[own], rows.weight[own], int(n_clusters), seed)
         centres = centres[np.arange(n_clusters) % len(centres)].astype(np.float32)
         spread = projected[own].std(axis=0) / 10  # copies of a centre must not stay copies
@@ -322,11 +337,11 @@ def start_prototypes(
             * draw.normal(size=centres.shape)
         )
         nearest = np.argmin(squared_distances(projected[own], centres), axis=1)
-        counts = np.maximum(np.bincount(nearest, minlength=n_clusters), 1)[:, None]
+        counts = np.bincount(nearest, minlength=n_clusters)[:, None]
         sums = np.zeros((n_clusters, targets.shape[1]))
         np.add.at(sums, nearest, targets[own])
         points.append(centres)
-        labels.append(np.where(counts > 0, sums / counts, targets[own].mean(axis=0)))
+        labels.append(np.where(counts > 0, sums / np.maximum(counts, 1), targets[own].mean(axis=0)))
     return np.vstack(points).astype(np.float32), np.vstack(labels).astype(np.float32)
 
 

@@ -15,7 +15,15 @@ from numpy.typing import NDArray
 from smidgen.core.arrays import Array, namespace_of
 from smidgen.core.rounding import GRIDS
 from smidgen.models.engine import Trained
-from smidgen.models.fitting import Start, Values, bytes_at_the_ends, n_scores, named_formats, start_outputs
+from smidgen.models.fitting import (
+    Start,
+    Values,
+    bytes_at_the_ends,
+    least_output_step,
+    n_scores,
+    named_formats,
+    start_outputs,
+)
 from smidgen.models.parameters import RATE_OF_STEPS, Part, Weights
 from smidgen.models.plans import LEAST_ENTRIES, SparseNetPlan, plan_sparsenet
 from smidgen.models.projection import Projected, Projection, Shifts, whole_array
@@ -193,7 +201,7 @@ def start_model(start: Start) -> SparseNetModel:
             decay=start.weight_decay,
         ),
         "b": Part(np.zeros(n_hidden, np.float32), rate),
-        "Z": Part(Z.astype(np.float32), rate, GRIDS[formats["outputs"]]),
+        "Z": Part(Z.astype(np.float32), rate, GRIDS[formats["outputs"]], least_step=least_output_step(start.rows)),
         "c": Part(start_outputs(start.rows, plan.n_outputs), rate),
         "log_unit": Part(np.zeros((), np.float32), RATE_OF_STEPS),
     }
