@@ -85,7 +85,7 @@ def test_rows_of_any_kind(estimator, weight_format, case, X):
 @every_one
 def test_nan_and_infinity_are_refused(estimator):
     for bad in (np.nan, np.inf):
-        with pytest.raises(ValueError, match="NaN|infinity"):
+        with pytest.raises(ValueError, match=r"NaN|infinity"):
             clone(estimator).fit([[1.0, 2.0], [bad, 1.0], [0.0, 3.0]], [0, 1, 1])
 
 
