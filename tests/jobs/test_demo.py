@@ -6,9 +6,10 @@ import numpy as np
 import pytest
 
 from smidgen.data import load_dataset
-from smidgen.errors import ModelFileError, UsageError
+from smidgen.errors import ModelFileError, ToolError, UsageError
+from smidgen.jobs import demo
 from smidgen.jobs.demo import run_demo
-from smidgen.models.prototypes import PrototypeClassifier
+from smidgen.models.protonn import ProtoNNClassifier
 from smidgen.program import load_program
 
 
@@ -18,10 +19,14 @@ def test_the_result_is_what_the_kept_file_does(tmp_path: Path) -> None:
     kept, digits = load_program(file), load_dataset("digits")
     right = sum(int(answer == truth) for answer, truth in zip(kept.predict(digits.X_test), digits.y_test, strict=True))
     assert (result.accuracy, result.rows) == (right / 450, 450)
-    assert result.accuracy > 0.93  # one centroid a class, in 330 bytes, reaches 0.902
-    assert result.model_bytes == kept.cost().model_bytes <= 1024
-    assert result.ram_bytes == kept.cost().ram_bytes == 64  # the raw pixels, which need no copy
+    assert result.accuracy > 0.96  # 1,000 bytes of nearest prototypes reach 0.956
+    assert result.model_bytes == kept.cost().model_bytes <= 600
     assert result.mismatches == 0
+    assert result.certificate is not None
+    assert result.certificate.board == "uno"
+    assert result.certificate.model == kept.hash
+    assert result.certificate.accuracy == result.accuracy
+    assert result.missing == ""
     assert result.file == str(file)
     assert [path.name for path in tmp_path.iterdir()] == ["digits.smg"]
 
@@ -36,15 +41,37 @@ def test_the_same_twice_and_nothing_left_behind(monkeypatch: pytest.MonkeyPatch,
 
 
 def test_a_file_that_answers_otherwise_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
-    truthful = PrototypeClassifier.predict
+    truthful = ProtoNNClassifier.predict
 
-    def contrary(self: PrototypeClassifier, X: np.ndarray) -> np.ndarray:
+    def contrary(self: ProtoNNClassifier, X: np.ndarray) -> np.ndarray:
         answers = truthful(self, X)
         answers[:7] = (answers[:7] + 1) % 10
         return answers
 
-    monkeypatch.setattr(PrototypeClassifier, "predict", contrary)
+    monkeypatch.setattr(ProtoNNClassifier, "predict", contrary)
     assert run_demo().mismatches == 7
+
+
+def test_without_the_uno_this_computer_and_without_a_compiler_none(monkeypatch: pytest.MonkeyPatch) -> None:
+    truthful, asked = demo.verify, []
+
+    def without(*boards: str) -> None:
+        def verify(*args: object, board: str, **options: object) -> object:
+            asked.append(board)
+            if board in boards:
+                raise ToolError(f"{board} lacks a tool")
+            return truthful(*args, board=board, **options)
+
+        monkeypatch.setattr(demo, "verify", verify)
+
+    without("uno")
+    result = run_demo()
+    assert result.certificate is not None
+    assert (result.certificate.board, result.missing) == ("host", "uno lacks a tool")
+    without("uno", "host")
+    result = run_demo()
+    assert (result.certificate, result.missing, result.mismatches) == (None, "uno lacks a tool", 0)
+    assert asked == ["uno", "host"] * 2
 
 
 def test_places_that_cannot_be_written(tmp_path: Path) -> None:
