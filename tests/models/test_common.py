@@ -73,6 +73,12 @@ def test_scikit_learn_to_the_letter(estimator, check):
     check(estimator)
 
 
+def brief(estimator):
+    """The same, in few steps if it takes steps: for tests of many fits where it does not matter how good they are."""
+    options = {"n_steps": 60, "trial": False} if isinstance(estimator, TrainedByEngine) else {}
+    return clone(estimator).set_params(**options)
+
+
 @pytest.fixture(scope="module")
 def iris():
     """Task → X, y: the species by name; three labels of a flower, some of them all off; a product of two lengths."""
@@ -112,7 +118,7 @@ def test_labels_are_what_its_program_says(estimator, iris):
 def test_labels_in_any_form(estimator, form, iris):
     X, y = iris["multilabel"]
     y = y.to_numpy()
-    assert clone(estimator).fit(X, form(y)).program_.hash == clone(estimator).fit(X, y).program_.hash
+    assert brief(estimator).fit(X, form(y)).program_.hash == brief(estimator).fit(X, y).program_.hash
 
 
 @every_regressor
@@ -163,7 +169,7 @@ def test_same_bytes_for_any_number_of_threads(estimator, task, iris, monkeypatch
     hashes = set()
     for n_threads in (1, 2):
         with threadpool_limits(n_threads):
-            hashes.add(clone(estimator).fit(X, np.concatenate([y] * 10)).program_.hash)
+            hashes.add(brief(estimator).fit(X, np.concatenate([y] * 10)).program_.hash)
     assert len(hashes) == 1
     assert n_threads_within == [{1}, {1}]
 
@@ -180,7 +186,7 @@ def test_same_seed_same_model_and_cloning_and_pickling(estimator, task, iris):
 @every_estimator
 def test_goes_through_the_door_and_the_file(estimator, task, iris, tmp_path):
     X, y = iris[task]
-    model = clone(estimator).fit(X, y)
+    model = brief(estimator).fit(X, y)
     program = to_program(model)
     assert program is model.program_
     program.save(tmp_path / "model.smg")
@@ -192,13 +198,13 @@ def test_goes_through_the_door_and_the_file(estimator, task, iris, tmp_path):
 def test_keeps_its_budget_or_refuses_it(estimator, task, iris):
     X, y = iris[task]
     with pytest.raises(BudgetError, match=r"takes? [0-9]+") as refusal:
-        clone(estimator).set_params(budget=3).fit(X, y)
+        brief(estimator).set_params(budget=3).fit(X, y)
     least = int(str(refusal.value).split()[-1])
     for budget in (least, least + 100, "1kB"):
-        model = clone(estimator).set_params(budget=budget).fit(X, y)
+        model = brief(estimator).set_params(budget=budget).fit(X, y)
         assert model.program_.cost().model_bytes <= (1024 if budget == "1kB" else budget)
     with pytest.raises(BudgetError):
-        clone(estimator).set_params(budget=least - 1).fit(X, y)
+        brief(estimator).set_params(budget=least - 1).fit(X, y)
 
 
 @every_estimator
@@ -216,10 +222,10 @@ def test_within_scikit_learn(estimator, task, iris):
 def test_metadata_routing(estimator, task, iris):
     X, y = iris[task]
     weight = (iris["classification"][1] != "setosa").astype(float)
-    alone = clone(estimator).fit(StandardScaler().fit_transform(X), y, sample_weight=weight)
+    alone = brief(estimator).fit(StandardScaler().fit_transform(X), y, sample_weight=weight)
     with config_context(enable_metadata_routing=True):
         scaler = StandardScaler().set_fit_request(sample_weight=False)
-        pipeline = make_pipeline(scaler, clone(estimator).set_fit_request(sample_weight=True))
+        pipeline = make_pipeline(scaler, brief(estimator).set_fit_request(sample_weight=True))
         pipeline.fit(X, y, sample_weight=weight)
     assert pipeline[-1].program_.hash == alone.program_.hash
     if task == "classification":
@@ -242,8 +248,8 @@ def test_one_class_is_refused_by_name(estimator):
 def test_a_column_of_classes_is_taken_with_a_warning(estimator, iris):
     X, y = iris["classification"]
     with pytest.warns(DataConversionWarning, match="column-vector y"):
-        column = clone(estimator).fit(X, y.to_frame())
-    np.testing.assert_array_equal(column.predict(X), clone(estimator).fit(X, y).predict(X))
+        column = brief(estimator).fit(X, y.to_frame())
+    np.testing.assert_array_equal(column.predict(X), brief(estimator).fit(X, y).predict(X))
 
 
 @every_estimator
@@ -256,9 +262,9 @@ def test_more_than_float32_holds_is_refused_by_name(estimator, task):
 @every_estimator
 def test_concurrent_fits_give_the_same_bytes(estimator, task, iris):
     X, y = iris[task]
-    alone = clone(estimator).fit(X, y).program_.hash
+    alone = brief(estimator).fit(X, y).program_.hash
     with ThreadPoolExecutor(3) as pool:
-        together = list(pool.map(lambda _: clone(estimator).fit(X, y).program_.hash, range(6)))
+        together = list(pool.map(lambda _: brief(estimator).fit(X, y).program_.hash, range(6)))
     assert set(together) == {alone}
 
 
@@ -271,8 +277,8 @@ def test_sparse_rows_are_learned_from_as_dense_ones(estimator, task, monkeypatch
     ]
     X = np.where(X > 12, X, 0)
     monkeypatch.setattr(plumbing, "DENSE_ANYWAY", 0)  # small as they are, they may stay sparse
-    assert sparse.issparse(plumbing.training_rows(clone(estimator), sparse.csr_matrix(X), digit, keep_sparse=True).X)
-    model, of_sparse = clone(estimator).fit(X, y), clone(estimator).fit(sparse.csr_matrix(X), y)
+    assert sparse.issparse(plumbing.training_rows(brief(estimator), sparse.csr_matrix(X), digit, keep_sparse=True).X)
+    model, of_sparse = brief(estimator).fit(X, y), brief(estimator).fit(sparse.csr_matrix(X), y)
     ours, theirs = model.predict(X), of_sparse.predict(sparse.csr_matrix(X))
     if task == "regression":
         np.testing.assert_allclose(theirs, ours, atol=0.05)

@@ -155,6 +155,12 @@ class Projection:
         return Linear(weights, whole_array(counts), "none" if self.zero else "relu", rescale)
 
 
+def real_bias(values: NDArray) -> NDArray | None:
+    """Return a bias in float32; None where it is all zeros."""
+    single = values.astype(np.float32)
+    return single if single.any() else None
+
+
 def whole_array(counts: NDArray[np.int64]) -> NDArray | None:
     """Return a bias in the narrowest integers that hold it; None where it is all zeros."""
     if not counts.any():

@@ -31,7 +31,7 @@ from smidgen.models.fitting import (
 )
 from smidgen.models.parameters import Part, Weights
 from smidgen.models.plans import LEAST_ENTRIES, ProtoNNPlan, plan_protonn, wants_all_labels
-from smidgen.models.projection import Projected, Projection, Shifts, whole_array
+from smidgen.models.projection import Projected, Projection, Shifts, real_bias, whole_array
 from smidgen.models.rows import TrainingRows
 from smidgen.models.support import fill_room, shrinking, spread_out, strongest
 from smidgen.program import Distance, Gaussian, Input, Linear, Matrix, arith
@@ -228,11 +228,11 @@ class ProtoNNModel:
         W, bias = self.projection.real_layer(real["W"], real["b"])
         outputs = real.get("c", np.zeros(1)) * values.deviation + values.centre
         return (
-            Linear(Matrix.pack(spread_out(W, self.projection.columns), "float32"), bias.astype(np.float32)),
+            Linear(Matrix.pack(spread_out(W, self.projection.columns), "float32"), real_bias(bias)),
             Distance(Matrix.pack(real["B"], "float32", "dense"), kernel=1.0),
             Linear(
                 Matrix.pack((real["Z"] * values.deviation).T, "float32"),
-                outputs.astype(np.float32) if outputs.any() else None,
+                real_bias(outputs),
             ),
         ), 1.0
 

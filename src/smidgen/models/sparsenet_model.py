@@ -26,7 +26,7 @@ from smidgen.models.fitting import (
 )
 from smidgen.models.parameters import RATE_OF_STEPS, Part, Weights
 from smidgen.models.plans import LEAST_ENTRIES, SparseNetPlan, plan_sparsenet
-from smidgen.models.projection import Projected, Projection, Shifts, whole_array
+from smidgen.models.projection import Projected, Projection, Shifts, real_bias, whole_array
 from smidgen.models.rows import TrainingRows
 from smidgen.models.support import fill_room, shrinking, spread_out, strongest
 from smidgen.program import Input, Linear, Matrix
@@ -177,8 +177,8 @@ class SparseNetModel:
         outputs = (real["c"] * values.deviation + values.centre).astype(np.float32)
         Z = (real["Z"].T * values.deviation).T
         return (
-            Linear(Matrix.pack(spread_out(W, self.projection.columns), "float32"), bias.astype(np.float32), "relu"),
-            Linear(Matrix.pack(Z, "float32"), outputs if outputs.any() else None),
+            Linear(Matrix.pack(spread_out(W, self.projection.columns), "float32"), real_bias(bias), "relu"),
+            Linear(Matrix.pack(Z, "float32"), real_bias(outputs)),
         ), 1.0
 
 
