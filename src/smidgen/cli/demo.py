@@ -14,7 +14,7 @@ OutOption = Annotated[Path | None, typer.Option("--out", "-o", metavar="FILE", h
 
 
 def demo(screen: Screen, out: OutOption = None) -> None:
-    """Show what fits into a few hundred bytes, on digits and an Arduino Uno."""
+    """Show what fits into a few hundred bytes of an Uno, on digits."""
     with screen.working("from digits to a board"):
         from smidgen.jobs.demo import run_demo
 
