@@ -73,9 +73,9 @@ def test_scikit_learn_to_the_letter(estimator, check):
     check(estimator)
 
 
-def brief(estimator):
+def brief(estimator, n_steps=60):
     """The same, in few steps if it takes steps: for tests of many fits where it does not matter how good they are."""
-    options = {"n_steps": 60, "trial": False} if isinstance(estimator, TrainedByEngine) else {}
+    options = {"n_steps": n_steps, "trial": False} if isinstance(estimator, TrainedByEngine) else {}
     return clone(estimator).set_params(**options)
 
 
@@ -213,8 +213,8 @@ def test_within_scikit_learn(estimator, task, iris):
     # fitted a third at a time, in the order of the species, of which a plain draw shows all
     order = np.random.default_rng(0).permutation(150)
     X, y = X.iloc[order], y.iloc[order]
-    assert cross_val_score(make_pipeline(StandardScaler(), clone(estimator)), X, y, cv=3).mean() > 0.7
-    search = GridSearchCV(clone(estimator), {"budget": ["256 B", "1kB"]}, cv=3).fit(X, y)
+    assert cross_val_score(make_pipeline(StandardScaler(), brief(estimator, n_steps=200)), X, y, cv=3).mean() > 0.7
+    search = GridSearchCV(brief(estimator, n_steps=200), {"budget": ["256 B", "1kB"]}, cv=3).fit(X, y)
     assert search.best_params_["budget"] in ("256 B", "1kB")
 
 

@@ -11,6 +11,7 @@ from typing import Any, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn import config_context
 from sklearn.utils.extmath import randomized_svd
 
 from smidgen.core.arrays import Array, namespace_of
@@ -304,7 +305,8 @@ def _best_scale(scores: NDArray, values: NDArray) -> np.float32:
 def principal_directions(x: NDArray[np.float32], n_directions: int, seed: int) -> NDArray[np.float32]:
     """The directions in which centred rows vary most, each with a fixed sign; random ones beyond those there are."""
     n_found = min(n_directions, *x.shape)
-    found = randomized_svd(x, n_found, n_iter=4, power_iteration_normalizer="QR", random_state=seed)
+    with config_context(array_api_dispatch=False):  # else it goes another way, to other last bits
+        found = randomized_svd(x, n_found, n_iter=4, power_iteration_normalizer="QR", random_state=seed)
     directions = found[2].astype(np.float32)
     draw = np.random.default_rng(seed)
     more = draw.normal(size=(n_directions - n_found, x.shape[1])).astype(np.float32) / np.float32(math.sqrt(x.shape[1]))
