@@ -24,24 +24,19 @@ is the board's answer. The engine does that for any model (`engine`); here is th
 import math
 from dataclasses import replace
 from numbers import Integral, Real
-from typing import Any, Self, cast
+from typing import Any, cast
 
 import numpy as np
-from numpy.typing import NDArray
-from sklearn.utils.metaestimators import available_if
-from sklearn.utils.validation import check_is_fitted
 
 from smidgen.core.losses import LOSSES
-from smidgen.core.threads import one_thread
 from smidgen.errors import UsageError
 from smidgen.models import plumbing
-from smidgen.models.base import ProgramClassifier, ProgramRegressor
 from smidgen.models.fitting import Settings, n_scores
 from smidgen.models.protonn_model import ProtoNNFamily
 from smidgen.models.protonn_paper import Schedule, fit_as_the_paper, paper_sizes
 from smidgen.models.rows import TrainingRows
-from smidgen.models.sklearn_private import Interval, StrOptions, fit_context
-from smidgen.models.trained import CONSTRAINTS, INTEGERS, TrainedByEngine, gives_probabilities
+from smidgen.models.sklearn_private import Interval, StrOptions
+from smidgen.models.trained import CONSTRAINTS, INTEGERS, TrainedByEngine, TrainedClassifier, TrainedRegressor
 from smidgen.program import Program
 
 SIZE_CONSTRAINTS = {
@@ -82,6 +77,8 @@ class _ProtoNN(TrainedByEngine):
     def _train(self, rows: TrainingRows) -> Program:
         given = cast(Any, self)
         if given.solver == "adam":
+            if given.batch_size is None:
+                raise UsageError('batch_size is None, the full gradient, which solver="alternating" alone can take')
             return super()._train(rows)
         if given.weight_format not in ("auto", "float32"):
             raise UsageError(
@@ -104,7 +101,7 @@ class _ProtoNN(TrainedByEngine):
         return super()._train_further(rows)
 
 
-class ProtoNNClassifier(_ProtoNN, ProgramClassifier):
+class ProtoNNClassifier(_ProtoNN, TrainedClassifier):
     """Nearest prototypes in a learned projection: the classifier of the ProtoNN paper, trained in the board's integers.
 
     Parameters
@@ -206,7 +203,6 @@ class ProtoNNClassifier(_ProtoNN, ProgramClassifier):
         "n_labels",
         "density",
     )
-    _takes_indicator = True
 
     def __init__(
         self,
@@ -263,74 +259,8 @@ class ProtoNNClassifier(_ProtoNN, ProgramClassifier):
         self.trusted_range = trusted_range
         self.random_state = random_state
 
-    @fit_context(prefer_skip_nested_validation=True)
-    @one_thread()
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
-        """Choose the sizes, train, and build the Program.
 
-        Parameters
-        ----------
-        X : array-like or sparse matrix, shape (n, d)
-            Raw numbers, integers or floats; a large sparse matrix stays sparse.
-        y : array-like, shape (n,); or an indicator of labels, shape (n, L)
-        sample_weight : array-like, shape (n,), optional
-            A weight of 2 counts as a row given twice; rows of weight zero are left out.
-
-        Returns
-        -------
-        self : ProtoNNClassifier
-        """
-        rows = plumbing.training_rows(self, X, y, sample_weight, self.class_weight, multilabel=True, keep_sparse=True)
-        self._keep(self._train(rows), rows)
-        return self
-
-    @fit_context(prefer_skip_nested_validation=True)
-    @one_thread()
-    def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Self:
-        """Go on with further rows, once over; the first call is a whole `fit` of its rows.
-
-        The sizes, the Input and which weights stay are those of the first rows, so let them be many and typical. After
-        every call there is a Program within the budget.
-
-        Parameters
-        ----------
-        X : array-like or sparse matrix, shape (n, d)
-        y : array-like, shape (n,); or an indicator of labels, shape (n, L)
-        classes : array-like, optional
-            All classes there will ever be; needed at the first call, and only there.
-        sample_weight : array-like, shape (n,), optional
-
-        Returns
-        -------
-        self : ProtoNNClassifier
-        """
-        first = not hasattr(self, "program_")
-        if first and classes is None:
-            raise UsageError("the first partial_fit needs classes: name all of them, as np.unique(y) does")
-        known = classes if first else self.classes_
-        rows = plumbing.training_rows(
-            self, X, y, sample_weight, self.class_weight, multilabel=True, keep_sparse=True, classes=known
-        )
-        self._keep(self._train(rows) if first else self._train_further(rows), rows)
-        return self
-
-    @available_if(gives_probabilities)
-    def predict_proba(self, X: Any) -> NDArray[np.float64]:
-        """Return the probability of each class, or of each label by itself; where the loss is the cross-entropy.
-
-        Parameters
-        ----------
-        X : array-like or sparse matrix, shape (n, d)
-
-        Returns
-        -------
-        probabilities : array, shape (n, n_classes)
-        """
-        check_is_fitted(self)
-        return self._probabilities(X, self._fitted.unit)
-
-
-class ProtoNNRegressor(_ProtoNN, ProgramRegressor):
+class ProtoNNRegressor(_ProtoNN, TrainedRegressor):
     """Values from nearest prototypes in a learned projection, trained in the board's integers.
 
     Parameters
@@ -421,49 +351,3 @@ class ProtoNNRegressor(_ProtoNN, ProgramRegressor):
         self.validation_fraction = validation_fraction
         self.trusted_range = trusted_range
         self.random_state = random_state
-
-    @fit_context(prefer_skip_nested_validation=True)
-    @one_thread()
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
-        """Choose the sizes, train, and build the Program.
-
-        Parameters
-        ----------
-        X : array-like or sparse matrix, shape (n, d)
-            Raw numbers, integers or floats; a large sparse matrix stays sparse.
-        y : array-like, shape (n,) or (n, K)
-        sample_weight : array-like, shape (n,), optional
-            A weight of 2 counts as a row given twice; rows of weight zero are left out.
-
-        Returns
-        -------
-        self : ProtoNNRegressor
-        """
-        rows = plumbing.regression_rows(self, X, y, sample_weight, keep_sparse=True)
-        self._keep(self._train(rows), rows)
-        return self
-
-    @fit_context(prefer_skip_nested_validation=True)
-    @one_thread()
-    def partial_fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
-        """Go on with further rows, once over; the first call is a whole `fit` of its rows.
-
-        The sizes, the Input and which weights stay are those of the first rows, so let them be many and typical. After
-        every call there is a Program within the budget.
-
-        Parameters
-        ----------
-        X : array-like or sparse matrix, shape (n, d)
-        y : array-like, shape (n,) or (n, K)
-        sample_weight : array-like, shape (n,), optional
-
-        Returns
-        -------
-        self : ProtoNNRegressor
-        """
-        first = not hasattr(self, "program_")
-        rows = plumbing.regression_rows(
-            self, X, y, sample_weight, keep_sparse=True, n_outputs=None if first else self.n_outputs_
-        )
-        self._keep(self._train(rows) if first else self._train_further(rows), rows)
-        return self

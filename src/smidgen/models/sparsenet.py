@@ -17,21 +17,12 @@ what is fitted is what is stored. The engine does that for any model (`engine`);
 """
 
 from numbers import Real
-from typing import Any, Self
-
-import numpy as np
-from numpy.typing import NDArray
-from sklearn.utils.metaestimators import available_if
-from sklearn.utils.validation import check_is_fitted
+from typing import Any
 
 from smidgen.core.losses import LOSSES
-from smidgen.core.threads import one_thread
-from smidgen.errors import UsageError
-from smidgen.models import plumbing
-from smidgen.models.base import ProgramClassifier, ProgramRegressor
-from smidgen.models.sklearn_private import Interval, StrOptions, fit_context
+from smidgen.models.sklearn_private import Interval, StrOptions
 from smidgen.models.sparsenet_model import SparseNetFamily
-from smidgen.models.trained import CONSTRAINTS, INTEGERS, TrainedByEngine, gives_probabilities
+from smidgen.models.trained import CONSTRAINTS, INTEGERS, TrainedClassifier, TrainedRegressor
 
 SIZE_CONSTRAINTS = {
     "n_hidden": [INTEGERS, None],
@@ -39,7 +30,7 @@ SIZE_CONSTRAINTS = {
 }
 
 
-class SparseNetClassifier(TrainedByEngine, ProgramClassifier):
+class SparseNetClassifier(TrainedClassifier):
     """A pruned network with one hidden layer, for classes or labels, trained in the board's integers.
 
     Parameters
@@ -119,7 +110,6 @@ class SparseNetClassifier(TrainedByEngine, ProgramClassifier):
         "n_hidden",
         "density",
     )
-    _takes_indicator = True
 
     def __init__(
         self,
@@ -158,74 +148,8 @@ class SparseNetClassifier(TrainedByEngine, ProgramClassifier):
         self.trusted_range = trusted_range
         self.random_state = random_state
 
-    @fit_context(prefer_skip_nested_validation=True)
-    @one_thread()
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
-        """Choose the sizes, train, and build the Program.
 
-        Parameters
-        ----------
-        X : array-like or sparse matrix, shape (n, d)
-            Raw numbers, integers or floats; a large sparse matrix stays sparse.
-        y : array-like, shape (n,); or an indicator of labels, shape (n, L)
-        sample_weight : array-like, shape (n,), optional
-            A weight of 2 counts as a row given twice; rows of weight zero are left out.
-
-        Returns
-        -------
-        self : SparseNetClassifier
-        """
-        rows = plumbing.training_rows(self, X, y, sample_weight, self.class_weight, multilabel=True, keep_sparse=True)
-        self._keep(self._train(rows), rows)
-        return self
-
-    @fit_context(prefer_skip_nested_validation=True)
-    @one_thread()
-    def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Self:
-        """Go on with further rows, once over; the first call is a whole `fit` of its rows.
-
-        The sizes, the Input and which weights stay are those of the first rows, so let them be many and typical. After
-        every call there is a Program within the budget.
-
-        Parameters
-        ----------
-        X : array-like or sparse matrix, shape (n, d)
-        y : array-like, shape (n,); or an indicator of labels, shape (n, L)
-        classes : array-like, optional
-            All classes there will ever be; needed at the first call, and only there.
-        sample_weight : array-like, shape (n,), optional
-
-        Returns
-        -------
-        self : SparseNetClassifier
-        """
-        first = not hasattr(self, "program_")
-        if first and classes is None:
-            raise UsageError("the first partial_fit needs classes: name all of them, as np.unique(y) does")
-        known = classes if first else self.classes_
-        rows = plumbing.training_rows(
-            self, X, y, sample_weight, self.class_weight, multilabel=True, keep_sparse=True, classes=known
-        )
-        self._keep(self._train(rows) if first else self._train_further(rows), rows)
-        return self
-
-    @available_if(gives_probabilities)
-    def predict_proba(self, X: Any) -> NDArray[np.float64]:
-        """Return the probability of each class, or of each label by itself; where the loss is the cross-entropy.
-
-        Parameters
-        ----------
-        X : array-like or sparse matrix, shape (n, d)
-
-        Returns
-        -------
-        probabilities : array, shape (n, n_classes)
-        """
-        check_is_fitted(self)
-        return self._probabilities(X, self._fitted.unit)
-
-
-class SparseNetRegressor(TrainedByEngine, ProgramRegressor):
+class SparseNetRegressor(TrainedRegressor):
     """A pruned network with one hidden layer, for one value or several, trained in the board's integers.
 
     Parameters
@@ -302,49 +226,3 @@ class SparseNetRegressor(TrainedByEngine, ProgramRegressor):
         self.validation_fraction = validation_fraction
         self.trusted_range = trusted_range
         self.random_state = random_state
-
-    @fit_context(prefer_skip_nested_validation=True)
-    @one_thread()
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
-        """Choose the sizes, train, and build the Program.
-
-        Parameters
-        ----------
-        X : array-like or sparse matrix, shape (n, d)
-            Raw numbers, integers or floats; a large sparse matrix stays sparse.
-        y : array-like, shape (n,) or (n, K)
-        sample_weight : array-like, shape (n,), optional
-            A weight of 2 counts as a row given twice; rows of weight zero are left out.
-
-        Returns
-        -------
-        self : SparseNetRegressor
-        """
-        rows = plumbing.regression_rows(self, X, y, sample_weight, keep_sparse=True)
-        self._keep(self._train(rows), rows)
-        return self
-
-    @fit_context(prefer_skip_nested_validation=True)
-    @one_thread()
-    def partial_fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
-        """Go on with further rows, once over; the first call is a whole `fit` of its rows.
-
-        The sizes, the Input and which weights stay are those of the first rows, so let them be many and typical. After
-        every call there is a Program within the budget.
-
-        Parameters
-        ----------
-        X : array-like or sparse matrix, shape (n, d)
-        y : array-like, shape (n,) or (n, K)
-        sample_weight : array-like, shape (n,), optional
-
-        Returns
-        -------
-        self : SparseNetRegressor
-        """
-        first = not hasattr(self, "program_")
-        rows = plumbing.regression_rows(
-            self, X, y, sample_weight, keep_sparse=True, n_outputs=None if first else self.n_outputs_
-        )
-        self._keep(self._train(rows) if first else self._train_further(rows), rows)
-        return self

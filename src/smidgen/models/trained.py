@@ -1,18 +1,26 @@
 """What the estimators that the engine trains have in common: `fit`, `partial_fit`, and what they leave.
 
-One mixin beside the bases of `base`. May import the files of models/ that know no algorithm.
+The one place where a base of ours has a base of ours: so `fit` is written once, and estimators list their parameters
+alone. May import the files of models/ that know no algorithm.
 """
 
 from dataclasses import replace
 from numbers import Integral, Real
-from typing import Any
+from typing import Any, Self
 
-from smidgen.errors import DataError
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.utils.metaestimators import available_if
+from sklearn.utils.validation import check_is_fitted
+
+from smidgen.core.threads import one_thread
+from smidgen.errors import DataError, UsageError
 from smidgen.models import plumbing
+from smidgen.models.base import ProgramClassifier, ProgramRegressor
 from smidgen.models.budget import parse_budget
 from smidgen.models.fitting import Family, Fitted, Settings, train_further
 from smidgen.models.rows import TrainingRows
-from smidgen.models.sklearn_private import Interval, StrOptions
+from smidgen.models.sklearn_private import Interval, StrOptions, fit_context
 from smidgen.models.trial import fit_family
 from smidgen.program import Program
 
@@ -88,3 +96,127 @@ class TrainedByEngine:
         for name, matrix in self._family.matrices(fitted.trained).items():
             setattr(self, name, matrix)
         return replace(fitted.program, feature_names=plumbing.feature_names(self))
+
+
+class TrainedClassifier(TrainedByEngine, ProgramClassifier):
+    """`fit`, `partial_fit` and `predict_proba` of classes and of labels."""
+
+    class_weight: Any
+
+    _takes_indicator = True
+
+    @fit_context(prefer_skip_nested_validation=True)
+    @one_thread()
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+        """Choose the sizes, train, and build the Program.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix, shape (n, d)
+            Raw numbers, integers or floats; a large sparse matrix stays sparse.
+        y : array-like, shape (n,); or an indicator of labels, shape (n, L)
+        sample_weight : array-like, shape (n,), optional
+            A weight of 2 counts as a row given twice; rows of weight zero are left out.
+
+        Returns
+        -------
+        self : the estimator
+        """
+        rows = plumbing.training_rows(self, X, y, sample_weight, self.class_weight, multilabel=True, keep_sparse=True)
+        self._keep(self._train(rows), rows)
+        return self
+
+    @fit_context(prefer_skip_nested_validation=True)
+    @one_thread()
+    def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Self:
+        """Go on with further rows, once over; the first call is a whole `fit` of its rows.
+
+        The sizes, the Input and which weights stay are those of the first rows, so let them be many and typical. After
+        every call there is a Program within the budget.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix, shape (n, d)
+        y : array-like, shape (n,); or an indicator of labels, shape (n, L)
+        classes : array-like, optional
+            All classes there will ever be; needed at the first call, and only there.
+        sample_weight : array-like, shape (n,), optional
+
+        Returns
+        -------
+        self : the estimator
+        """
+        first = not hasattr(self, "program_")
+        if first and classes is None:
+            raise UsageError("the first partial_fit needs classes: name all of them, as np.unique(y) does")
+        known = classes if first else self.classes_
+        rows = plumbing.training_rows(
+            self, X, y, sample_weight, self.class_weight, multilabel=True, keep_sparse=True, classes=known
+        )
+        self._keep(self._train(rows) if first else self._train_further(rows), rows)
+        return self
+
+    @available_if(gives_probabilities)
+    def predict_proba(self, X: Any) -> NDArray[np.float64]:
+        """Return the probability of each class, or of each label by itself; where the loss is the cross-entropy.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix, shape (n, d)
+
+        Returns
+        -------
+        probabilities : array, shape (n, n_classes)
+        """
+        check_is_fitted(self)
+        return self._probabilities(X, self._fitted.unit)
+
+
+class TrainedRegressor(TrainedByEngine, ProgramRegressor):
+    """`fit` and `partial_fit` of values."""
+
+    @fit_context(prefer_skip_nested_validation=True)
+    @one_thread()
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+        """Choose the sizes, train, and build the Program.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix, shape (n, d)
+            Raw numbers, integers or floats; a large sparse matrix stays sparse.
+        y : array-like, shape (n,) or (n, K)
+        sample_weight : array-like, shape (n,), optional
+            A weight of 2 counts as a row given twice; rows of weight zero are left out.
+
+        Returns
+        -------
+        self : the estimator
+        """
+        rows = plumbing.regression_rows(self, X, y, sample_weight, keep_sparse=True)
+        self._keep(self._train(rows), rows)
+        return self
+
+    @fit_context(prefer_skip_nested_validation=True)
+    @one_thread()
+    def partial_fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+        """Go on with further rows, once over; the first call is a whole `fit` of its rows.
+
+        The sizes, the Input and which weights stay are those of the first rows, so let them be many and typical. After
+        every call there is a Program within the budget.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix, shape (n, d)
+        y : array-like, shape (n,) or (n, K)
+        sample_weight : array-like, shape (n,), optional
+
+        Returns
+        -------
+        self : the estimator
+        """
+        first = not hasattr(self, "program_")
+        rows = plumbing.regression_rows(
+            self, X, y, sample_weight, keep_sparse=True, n_outputs=None if first else self.n_outputs_
+        )
+        self._keep(self._train(rows) if first else self._train_further(rows), rows)
+        return self
