@@ -365,10 +365,13 @@ def plan_sparsenet(
     *,
     n_hidden: int | None = None,
     density: float | None = None,
+    most_hidden: int = 65_535,
     input_bytes: int = 0,
     width_factor: float = 1.0,
 ) -> SparseNetPlan:
     """Spend a budget on a pruned network; what is given by hand stays as given.
+
+    Parameters are those of `plan_protonn`; beyond `most_hidden` units only `width_factor` goes.
 
     Examples
     --------
@@ -381,14 +384,17 @@ def plan_sparsenet(
         return SparseNetPlan(n_features, n_outputs, h, room, formats, input_bytes, density is not None)
 
     weight_format = formats["projection"]
-    scale = BITS[weight_format] / 4
-    a_unit = 4 + scale * (n_outputs / 2 + min(n_features / 2, 6 + math.sqrt(n_features)))
-    wanted = (
-        max(2, int((budget - input_bytes - OUTPUT_BIAS_BYTES * n_outputs) / a_unit * width_factor))
-        if n_hidden is None
-        else n_hidden
-    )
-    wanted -= wanted % 2 if n_hidden is None else 0
+
+    def bytes_if_dense(h: int) -> int:
+        return with_sizes(h, dense_bytes(h, n_features, weight_format)).n_bytes
+
+    wanted = n_hidden
+    if wanted is None:
+        a_unit = 4 + BITS[weight_format] / 4 * (n_outputs / 2 + min(n_features / 2, 6 + math.sqrt(n_features)))
+        by_rule = int((budget - input_bytes - OUTPUT_BIAS_BYTES * n_outputs) / a_unit)
+        by_filling = largest_that_fits(bytes_if_dense, budget, 1, most_hidden) or 0  # with few features W is dense
+        wanted = max(2, int(min(most_hidden, max(by_rule, by_filling)) * width_factor))
+        wanted -= wanted % 2
     for h in _narrower(wanted, fixed=n_hidden is not None):
         rest = budget - with_sizes(h, 0).bytes_but_projection
         least = min(_projection_rooms(0, h, n_features, weight_format, density=density, share=0))

@@ -34,6 +34,7 @@ from smidgen.program.storage import Format
 
 LEARNING_RATE = 0.0135
 LARGEST_BYTE = 255
+LEAST_HIDDEN = 16  # units, however few the rows are
 
 
 class SparseNetFamily:
@@ -54,7 +55,10 @@ class SparseNetFamily:
     ) -> SparseNetPlan:
         """Return the sizes that a budget buys."""
         input_bytes = bytes_at_the_ends(rows, scaling)
-        return plan_sparsenet(budget, scaling.width, n_scores(rows), formats, input_bytes=input_bytes, **sizes)
+        most = max(LEAST_HIDDEN, len(rows.y))
+        return plan_sparsenet(
+            budget, scaling.width, n_scores(rows), formats, most_hidden=most, input_bytes=input_bytes, **sizes
+        )
 
     def start(self, start: Start) -> "SparseNetModel":
         """Return a model to train."""
