@@ -38,10 +38,10 @@ ROOMS = (
     Room("program", 60, ("data", "core", "program")),
     Room("models", 150, ("models", "convert")),
     Room("boards", 150, ("emit", "boards")),
-    Room("product", 120, ("__main__.py", "errors.py", "search", "scale", "report", "jobs", "cli", "test_errors.py")),
+    Room("product", 80, ("__main__.py", "errors.py", "search", "scale", "report", "jobs", "cli", "test_errors.py")),
     Room(
         "wheel-and-README",
-        60,
+        90,
         (
             "__init__.py",
             "benchmarks",

@@ -164,6 +164,9 @@ def test_gradient_of_every_loss(family, name):
 def test_steps_are_learned_in_both_rounded_phases(family):
     for phase in (2, 3):
         parameters, x, targets, weight = at_phase(family, "classes", phase)
+        if phase == 3 and "log_unit" in parameters.views:  # of a unit nothing is learned where no byte is clipped
+            parameters.views["log_unit"][...] -= 1
+            parameters.choose_units()
         of = views(parameters, parameters.gradient(x, targets, weight, loss_of("classes"))[1])
         steps = [name for name in of if name.startswith("log_")]
         assert {LOG_STEP + "W", LOG_STEP + "Z"} <= set(steps)
