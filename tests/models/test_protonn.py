@@ -7,6 +7,7 @@ from sklearn.metrics.pairwise import rbf_kernel
 from sklearn.svm import SVC, SVR
 
 from smidgen import ProtoNNClassifier, ProtoNNRegressor
+from smidgen.errors import UsageError
 from smidgen.models.fitting import Values
 from smidgen.models.parameters import Part, Weights
 from smidgen.models.plans import plan_protonn
@@ -128,3 +129,8 @@ def test_values_start_near_what_they_shall_be():
         model = ProtoNNRegressor(n_prototypes=n_prototypes, n_steps=30, trial=False, random_state=0).fit(X, y)
         assert model.history_[0]["loss"] < 0.5
         assert model.score(X, y) > 0.9
+
+
+def test_fewer_prototypes_than_classes_are_refused():
+    with pytest.raises(UsageError, match="n_prototypes is 2, but there are 3 classes: each needs one at least"):
+        ProtoNNClassifier(n_prototypes=2).fit([[0], [1], [2]] * 5, [0, 1, 2] * 5)

@@ -18,6 +18,7 @@ from smidgen.core.arrays import Array, namespace_of
 from smidgen.core.distances import squared_distances
 from smidgen.core.rounding import GRIDS, Grid
 from smidgen.core.threshold import keep_largest_per_row
+from smidgen.errors import UsageError
 from smidgen.models.clusters import cluster_centres, share_out
 from smidgen.models.engine import Trained
 from smidgen.models.fitting import (
@@ -74,13 +75,18 @@ class ProtoNNFamily:
         self, budget: int, rows: TrainingRows, scaling: Input, formats: Mapping[str, Format], **sizes: Any
     ) -> ProtoNNPlan:
         """Return the sizes that a budget buys."""
+        least = rows.n_outputs if rows.task == "classification" else 1
+        if sizes.get("n_prototypes", least) < least:
+            raise UsageError(
+                f"n_prototypes is {sizes['n_prototypes']}, but there are {least} classes: each needs one at least"
+            )
         return plan_protonn(
             budget,
             scaling.width,
             n_scores(rows),
             formats,
             most_prototypes=len(rows.y),
-            least_prototypes=rows.n_outputs if rows.task == "classification" else 1,
+            least_prototypes=least,
             input_bytes=bytes_at_the_ends(rows, scaling),
             output_bias=rows.task != "classification" or rows.n_outputs == 2,
             **sizes,
