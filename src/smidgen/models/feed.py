@@ -2,7 +2,8 @@
 
 Rows are kept as small as they come (bytes where the Input gives bytes, sparse where they are sparse) and become float32
 a batch at a time. The noise is uniform, drawn once into a pool of which every batch takes another stretch: a fresh
-normal number for every input of every batch would cost more than all the rest. May import core and the Program's Input.
+normal number for every input of every batch would cost more than all the rest. May import core, `rows` beside it and
+the Program's Input.
 """
 
 import random
@@ -16,6 +17,7 @@ from scipy import sparse
 
 from smidgen.core.arrays import Array, namespace_of
 from smidgen.core.random import generator
+from smidgen.models.rows import dense_batch
 from smidgen.program import Input
 
 POOL_ROWS = 4096
@@ -159,8 +161,7 @@ def _scales_each(scaling: Input) -> bool:
 
 
 def _scaled(rows: Any, index: NDArray | slice, scaling: Input | None, columns: NDArray | None) -> NDArray:
-    batch = rows[index]
-    batch = batch.toarray() if sparse.issparse(batch) else batch
+    batch = dense_batch(rows, index)
     batch = batch if scaling is None else scaling.run(batch)
     return (batch if columns is None else batch[:, columns]).astype(np.float32, copy=False)
 

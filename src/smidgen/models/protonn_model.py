@@ -157,9 +157,11 @@ class ProtoNNModel:
             kernel = arith.gaussian(xp, sq_dist, units.expanded, units.table_shift) / KERNEL_ONE
         scores = kernel @ real["Z"]
         if "c" in real:
-            scores = scores + (
-                real["c"] if units is None else xp.round(real["c"] / self.count(weights)) * self.count(weights)
-            )
+            constant = real["c"]
+            if units is not None:
+                count = self.count(weights)
+                constant = xp.round(constant / count) * count
+            scores = scores + constant
         return scores, Memo(projected, kernel)
 
     def backward(self, weights: Weights, memo: Memo, gradient: Array) -> dict[str, Array]:

@@ -15,6 +15,7 @@ from smidgen.errors import BudgetError, UsageError
 from smidgen.models.alternating import PaperPlan, Round, alternate, paper_plan, start
 from smidgen.models.fitting import DEFAULT_BUDGET, Settings, decide_of, training_targets
 from smidgen.models.plans import plan_protonn
+from smidgen.models.projection import real_bias
 from smidgen.models.rows import TrainingRows
 from smidgen.models.scaling import raw_type
 from smidgen.program import Distance, Input, Linear, Matrix, Program
@@ -102,9 +103,9 @@ def fit_as_the_paper(rows: TrainingRows, settings: Settings, schedule: Schedule,
     outputs = np.full(Z.shape[1], -YES) if rows.task == "multilabel" else values.centre
     steps = (
         Input(raw_type(rows.X), rows.X.shape[1], output="float32"),
-        Linear(Matrix.pack(projection, "float32"), _bias(-projection @ centre)),
+        Linear(Matrix.pack(projection, "float32"), real_bias(-projection @ centre)),
         Distance(Matrix.pack(B, "float32", "dense"), kernel=float(model.gamma) ** 2),
-        Linear(Matrix.pack((Z * values.deviation).T, "float32"), _bias(np.broadcast_to(outputs, Z.shape[1]))),
+        Linear(Matrix.pack((Z * values.deviation).T, "float32"), real_bias(np.broadcast_to(outputs, Z.shape[1]))),
         decide_of(rows, Z.shape[1]),
     )
     classes = None if rows.classes is None else tuple(rows.classes.tolist())
@@ -162,8 +163,3 @@ def _targets(rows: TrainingRows) -> tuple[NDArray[np.float32], Any]:
     if rows.task == "classification":
         targets = np.eye(rows.n_outputs, dtype=np.float32)[rows.y]
     return targets, values
-
-
-def _bias(values: NDArray) -> NDArray[np.float32] | None:
-    bias = values.astype(np.float32)
-    return bias if bias.any() else None

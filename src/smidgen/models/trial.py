@@ -37,7 +37,6 @@ WIDE_FORMAT_FROM = 8 * 1024  # bytes from which int8 may be as good as int4
 
 def fit_family(family: Family, rows: TrainingRows, settings: Settings) -> Fitted:
     """Choose by a trial, then train on all rows (but those by which it shall stop early)."""
-    plan_of(family, rows, _first_choice(family, rows, settings), settings)  # a budget that nothing can meet
     choice, trials = choose(family, rows, settings)
     held = None
     if settings.validation_fraction is not None:
@@ -52,13 +51,15 @@ def _n_steps(rows: TrainingRows, settings: Settings) -> int:
 
 def choose(family: Family, rows: TrainingRows, settings: Settings) -> tuple[Choice, list[dict[str, Any]]]:
     """Decide by held-out training rows whatever was not given by hand; the log has a row for each training."""
-    choice = _first_choice(family, rows, settings)
+    inputs = _inputs(family, rows, settings)
+    noise = NOISES[FIRST_NOISE] if settings.noise is None else settings.noise
+    choice = Choice(inputs[0], noise, family.formats(settings.weight_format))
+    plan_of(family, rows, choice, settings)  # refuses a budget that nothing can meet, before anything is trained
     if not settings.trial:
         return choice, []
     learn, held = set_aside(rows, settings.seed, min(HELD_OUT, MOST_HELD_OUT / len(rows.y)))
     n_steps = max(LEAST_STEPS, _n_steps(rows, settings) // FEWER_STEPS)
     trial = _Trial(family, learn, held, settings, n_steps)
-    inputs = _inputs(family, rows, settings)
     choice = trial.best([replace(choice, scaling=scaling) for scaling in inputs])
     if settings.noise is None:
         choice = trial.climb([replace(choice, noise=noise) for noise in NOISES], FIRST_NOISE)
@@ -67,13 +68,6 @@ def choose(family: Family, rows: TrainingRows, settings: Settings) -> tuple[Choi
     if settings.weight_format == "auto" and (settings.budget or DEFAULT_BUDGET) >= WIDE_FORMAT_FROM:
         choice = trial.best([choice, replace(choice, formats=family.formats("int8"))])
     return choice, trial.log
-
-
-def _first_choice(family: Family, rows: TrainingRows, settings: Settings) -> Choice:
-    """What is taken where nothing is tried."""
-    formats = family.formats(settings.weight_format)
-    noise = NOISES[FIRST_NOISE] if settings.noise is None else settings.noise
-    return Choice(_inputs(family, rows, settings)[0], noise, formats)
 
 
 def _inputs(family: Family, rows: TrainingRows, settings: Settings) -> list[Input]:
